@@ -11,10 +11,11 @@
 A triple that is added and then deleted is deleted: to leave both out is right only where no mutation comes again, and
 the producer may write one again that the store has.
 
-A delete or a reconcile forgets what the batch has of the entity: the request deletes by query first.
+A delete or a reconcile forgets what the batch has of the entity: the request deletes by query first. Where two requests
+were executed at the same moment, it also deletes the triples of the entity that either may have left without a link.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -69,6 +70,8 @@ class MutationBatch:
     unlinked: Literal["keep", "delete"] = "keep"
     deletes: Literal["apply", "ignore"] = "apply"
     sitelinks: Literal["shared", "as_sent"] = "shared"
+    leftovers: Mapping[str, Set[Triple]] = field(default_factory=dict)
+    """By entity, what a delete may not find by query."""
     mutations: int = 0
     """Number of mutations in the batch."""
     orphans: int = 0
@@ -101,7 +104,8 @@ class MutationBatch:
             self.ignored_deletes += 1
             return
         if mutation.op in ("delete", "reconcile"):
-            self._changes[mutation.entity] = _EntityChanges(is_cleared=True)
+            leftovers = set(self.leftovers.get(mutation.entity, ()))
+            self._changes[mutation.entity] = _EntityChanges(is_cleared=True, deleted=leftovers)
         changes = self._changes.setdefault(mutation.entity, _EntityChanges())
         diff = share_sitelinks(mutation.diff) if self.sitelinks == "shared" else mutation.diff
         _change(changes, added=diff.added, deleted=diff.deleted)

@@ -3,9 +3,10 @@
     poll ─▶ parse ─▶ reassemble ─▶ repeat? ─▶ batch ─┬─ full, or nothing more comes ─▶ probe ─▶ request
                                                      └─▶ next offset, in the same request
 
-The next offset is the least of the open prefixes' offsets and of the one behind the last mutation in the batch. So
-after a restart the open prefixes are read again, and with them mutations that are applied already. These are applied
-again, in the same order. So are those that the producer writes again after a restart of both.
+A request writes two offsets. The next offset, from where a restart reads, is the least of the open prefixes' offsets
+and of the one behind the last mutation in the batch. Every mutation that ends before the applied offset is in the
+store: after a restart it is put together, and not applied again. Before an entity's first diff since the start the
+store is asked for its revision, as the diff may be one that the producer has written again: see `stored_entities`.
 
 A request has no effect where the store was restored from an older copy, or where another process writes to it: see
 `MutationStore`. Its answer does not say so, and those sent after it have none either. So the position is confirmed some
@@ -15,10 +16,12 @@ times a second, when nothing more comes, and at the end. Only then do offset, me
     another process   RefusedError: the one that started last goes on
 """
 
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -29,11 +32,13 @@ from pipeline.apply.concept_base import ConceptBaseCheck
 from pipeline.apply.mutation_store import PARTITION, MutationStore, StoreMovedError
 from pipeline.apply.reassemble import Mutation, Reassembler, RepeatFilter
 from pipeline.apply.sparql_target import StoreRequestRefusedError, WaitEndedError
+from pipeline.apply.stored_entities import FittingMutations, select_fitting
 from pipeline.apply.work_report import WorkReport
 from pipeline.config.apply_config import ONE_MUTATION, Apply
 from pipeline.errors import RefusedError
 from pipeline.events import MutationIncomplete, StoreRewound
 from pipeline.rdf.mutation import MutationChunk
+from pipeline.rdf.triples import Triple
 
 _POLL_S = 0.5
 _CONFIRM_S = 0.2
@@ -70,9 +75,9 @@ class _Sent:
 
 @dataclass
 class Applier:
-    """`start` is the first offset that is read, and `replay_end` the topic's end then: what comes before it may be in
-    the store, which was adopted before that. `clock` is in seconds and never goes back. `next_offset` is the last one
-    that is known to be in the store.
+    """`start` is the first offset that is read. What ends before `applied_offset` is in the store, which was adopted
+    before that; what comes before `replay_end` may be. `clock` is in seconds and never goes back. `next_offset` is the
+    last one that is known to be in the store.
     """
 
     records: Records
@@ -82,20 +87,26 @@ class Applier:
     report: WorkReport
     start: int
     replay_end: int
-    reassembler: Reassembler = field(default_factory=Reassembler)
-    repeats: RepeatFilter = field(default_factory=RepeatFilter)
+    applied_offset: int = 0
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        self._confirmed_at = self.clock()
+        self._confirmed_at = self._polled_at = self.clock()
         self._probe_credit = 0.0
         self._has_progress = True
-        self._begin(self.start)
+        self._latest: tuple[int, float] | None = None
+        self._begin(self.start, self.applied_offset)
 
-    def _begin(self, offset: int) -> None:
+    def _begin(self, offset: int, applied_offset: int) -> None:
         self.next_offset = self._sent_offset = self._read_to = offset
+        self.applied_offset = max(offset, applied_offset)
+        self.reassembler = Reassembler(max_age_ms=self.settings.incomplete_after.total_seconds() * 1_000)
+        self.repeats = RepeatFilter()
+        self._leftovers = defaultdict[str, set[Triple]](set)
+        self._replayed: dict[str, int] = {}
         self._batch = self._new_batch()
         self._mutations: list[Mutation] = []
+        self._unknown = set[str]()
         self._sent: list[_Sent] = []
 
     def run(self, is_stopped: Callable[[], bool]) -> None:
@@ -147,9 +158,8 @@ class Applier:
             )
         log.emit(StoreRewound(store_offset=offset, expected_offset=self.next_offset))
         self.replay_end = max(self.replay_end, self._read_to)
-        self.reassembler, self.repeats = Reassembler(), RepeatFilter()
         self._has_progress = False
-        self._begin(offset)
+        self._begin(offset, self.store.applied_offset or offset)
         self.records.read_from(offset)
 
     @cached_property
@@ -159,7 +169,8 @@ class Applier:
     def _poll(self) -> Sequence[ChunkRecord]:
         began = self.clock()
         records = self.records.poll(0 if self._mutations else _POLL_S)
-        self.report.add_poll(self.clock() - began)
+        self._polled_at = self.clock()
+        self.report.add_poll(self._polled_at - began)
         return records
 
     def _take(self, record: ChunkRecord) -> bool:
@@ -167,23 +178,28 @@ class Applier:
         chunk = parse_record(record, f"{self.records.topic}/{PARTITION}/{record.offset}", self.resolve)
         self._concept_base.check(chunk, f"{self.records.topic}/{PARTITION}/{record.offset}")
         self.report.add_invalid_terms(chunk)
-        mutation = self._reassemble(chunk)
+        mutation = self._reassemble(chunk, record.timestamp_ms)
         self._read_to = record.offset + 1
-        if mutation is None:
+        if mutation is None or mutation.next_offset <= self.applied_offset:
             return False
         if self.repeats.is_repeat(mutation):
             self.report.add_repeat()
             return False
         is_full = not self._batch.has_room_for(mutation)
         if is_full:
-            self._apply(mutation.first_offset)
+            self._apply(mutation.first_offset, record.offset)
+        if mutation.op == "diff" and not self.repeats.remembers(mutation.entity):
+            self._unknown.add(mutation.entity)
+        self.repeats.remember(mutation)
+        self._note_leftovers(mutation)
         self._batch.add(mutation)
         self._mutations.append(mutation)
         return is_full
 
-    def _reassemble(self, chunk: MutationChunk) -> Mutation | None:
+    def _reassemble(self, chunk: MutationChunk, timestamp_ms: int) -> Mutation | None:
+        self._latest = (timestamp_ms, self._polled_at)
         dropped, orphaned = self.reassembler.dropped, self.reassembler.orphaned
-        mutation = self.reassembler.add(chunk)
+        mutation = self.reassembler.add(chunk, timestamp_ms)
         prefix, orphans = self.reassembler.dropped - dropped, self.reassembler.orphaned - orphaned
         if orphans and not prefix and chunk.offset < self.replay_end:
             # Its first chunk is before the start, and no prefix that was open then is: the store has the mutation.
@@ -201,23 +217,36 @@ class Applier:
             )
         return mutation
 
+    def _drop_older(self) -> None:
+        """The topic is read to its end: a record of now has the last one's time, and what has passed since."""
+        if self._latest is None:
+            return
+        timestamp_ms, read_at = self._latest
+        dropped = self.reassembler.dropped
+        self.reassembler.drop_older(timestamp_ms + (self.clock() - read_at) * 1_000)
+        self.report.add_dropped(prefix=self.reassembler.dropped - dropped, orphan=0)
+
     def _flush(self) -> None:
+        self._drop_older()
         if self._mutations or self.reassembler.restart_offset(self._read_to) > self._sent_offset:
-            self._apply(self._read_to)
+            self._apply(self._read_to, self._read_to)
         elif self._sent or self.clock() - self._confirmed_at >= _IDLE_S:
             self._confirm()
 
-    def _apply(self, offset: int) -> None:
-        """All mutations that ended before `offset` are in the store then."""
+    def _apply(self, offset: int, applied_offset: int) -> None:
+        """A restart needs no mutation whose chunks are all before `offset`; all that ended before `applied_offset` are
+        in the store then.
+        """
         next_offset = self.reassembler.restart_offset(offset)
-        batch, mutations = self._batch, self._mutations
+        self.applied_offset = max(self.applied_offset, applied_offset)
+        batch, mutations = self._fit_batch()
         self._batch, self._mutations = self._new_batch(), []
         self._probe(batch, mutations)
         patch = batch.patch()
         began = self.clock()
         try:
             if self.settings.offset == "store":
-                self.store.apply(patch, next_offset)
+                self.store.apply(patch, next_offset, self.applied_offset)
             else:
                 self.store.apply_triples(patch)
         except StoreRequestRefusedError as error:
@@ -232,6 +261,44 @@ class Applier:
         self._sent.append(_Sent(batch, patch, mutations, self.clock() - began))
         if self.settings.offset == "kafka" or self.clock() - self._confirmed_at >= _CONFIRM_S:
             self._confirm()
+
+    def _fit_batch(self) -> tuple[MutationBatch, Sequence[Mutation]]:
+        """The batch, and its mutations, without those that the store cannot take."""
+        unknown, self._unknown = self._unknown, set()
+        if not unknown:
+            return self._batch, self._mutations
+        selected = self._select_fitting(unknown)
+        self._replayed |= selected.replayed
+        for mutation in selected.fitting if selected.replayed else ():
+            self._note_leftovers(mutation)
+        if len(selected.fitting) == len(self._mutations):
+            return self._batch, self._mutations
+        for mutation in (*selected.repeats, *selected.absent):
+            self.repeats.forget(mutation.entity)
+        for _ in selected.repeats:
+            self.report.add_repeat()
+        self.report.add_absent(len(selected.absent))
+        batch = self._new_batch()
+        for mutation in selected.fitting:
+            self.repeats.remember(mutation)
+            batch.add(mutation)
+        return batch, selected.fitting
+
+    def _note_leftovers(self, mutation: Mutation) -> None:
+        """Where a diff is applied to a later revision, a delete behind it may not find all that it has added."""
+        entity = mutation.entity
+        if mutation.rev > self._replayed.get(entity, mutation.rev):
+            del self._replayed[entity]
+            self._leftovers.pop(entity, None)
+        elif entity in self._replayed or mutation.next_offset <= self.store.torn_until:
+            self._leftovers[entity].update(self.store.select_owned(mutation.diff.added))
+
+    def _select_fitting(self, unknown: Set[str]) -> FittingMutations:
+        began = self.clock()
+        stored = self.store.revisions(sorted(unknown))
+        self.report.add_query(self.clock() - began)
+        torn_until = self.store.torn_until if self.settings.atomic else math.inf
+        return select_fitting(self._mutations, unknown, stored, torn_until=torn_until)
 
     def _confirm(self) -> None:
         """All requests so far took effect. Raises StoreMovedError."""
@@ -259,8 +326,8 @@ class Applier:
         if self.clock() - self._confirmed_at >= _CONFIRM_S:
             self._confirm()
         began = self.clock()
-        versions = self.store.versions(batch.probed_entities)
-        divergence = self.store.measure_divergence(*batch.expectation(versions))
+        revisions = self.store.revisions(batch.probed_entities)
+        divergence = self.store.measure_divergence(*batch.expectation(revisions))
         self.report.add_probe(divergence, self.clock() - began)
 
     def _log(self) -> None:
@@ -277,4 +344,5 @@ class Applier:
             unlinked=settings.unlinked,
             deletes=settings.deletes,
             sitelinks=settings.sitelinks,
+            leftovers=self._leftovers,
         )

@@ -20,11 +20,12 @@ _HINT = (
 
 @dataclass(frozen=True, slots=True)
 class ChunkRecord:
-    """A record of the topic; a null header counts as empty."""
+    """A record of the topic; a null header counts as empty. `timestamp_ms` is negative where it has none."""
 
     offset: int
     value: bytes | None
     headers: Headers
+    timestamp_ms: int = -1
 
 
 def parse_record(record: ChunkRecord, place: str, resolve: Resolve) -> MutationChunk:

@@ -92,6 +92,8 @@ def run_apply(config: ApplyConfig, new: NewStart | None) -> None:
             # The store first: nothing that it has is behind the end of the topic then.
             stored = store.adopt() if settings.offset == "store" else None
             bounds = topic.bounds()
+            applied = store.applied_offset if new is None else None
+            is_replayed = applied is None or store.torn_until > applied
             start = _first_offset(config, topic, store, stored, bounds, new)
             topic.read_from(start)
             applier = Applier(
@@ -101,7 +103,8 @@ def run_apply(config: ApplyConfig, new: NewStart | None) -> None:
                 Claims(config.claim_check).resolve,
                 WorkReport(metrics.recorder, time.monotonic),
                 start=start,
-                replay_end=bounds.end[PARTITION],
+                replay_end=bounds.end[PARTITION] if is_replayed else applied or start,
+                applied_offset=applied or start,
             )
             with _serving(metrics, config):
                 _handle_signals(stop, settings.timeout.total_seconds())
@@ -132,7 +135,7 @@ def _first_offset(
     is_new = new_offset is not None
     # Before anything is read, as a restart has no `--new`; and a store is this process's from here on.
     if keeper == "store":
-        store.write_offset(offset)
+        store.write_offset(offset, None if is_new else store.applied_offset)
         if topic_id is not None and kept_ids != {topic_id}:
             store.write_topic_id(topic_id)
     elif kept is None:

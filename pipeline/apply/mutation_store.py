@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -27,7 +27,7 @@ from pipeline.rdf.triples import Triple
 
 PARTITION = 0
 """The one partition of a mutation topic."""
-_FROM = re.compile(r"-from-(\d+)(?::cleared)?$")
+_FROM = re.compile(r"-from-(\d+)(?:-(\d+))?(?:-torn-(\d+))?(?::cleared)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class MutationStore:
 
     A store may let other requests come between the condition of an operation and its changes, as Oxigraph does when
     they reach it at the same moment. Then one of them may undo what the other has done. But both leave their ids, and
-    an id ends with the offset from which its request went on. So the position is the least of these offsets, from where
-    all that either has touched is applied again.
+    an id ends with the offsets from which its request went on. So the position has the least of these offsets, from
+    where all that either has touched is applied again; and ids say up to where that is until it is done.
     """
 
     def __init__(
@@ -94,11 +94,26 @@ class MutationStore:
         self._adopted = self._expected = self._read_position()
         return None if self._adopted is None else self._adopted.next_offset
 
-    def write_offset(self, next_offset: int) -> None:
-        """Set the next offset of the store that was adopted, or that has none, and change no other triple. Requests of
-        processes that were here before have no effect from then on. Raises RefusedError where one came meanwhile.
+    @property
+    def applied_offset(self) -> int | None:
+        """Every mutation that ends before it is in the store that was adopted; None where the store does not say."""
+        return None if self._adopted is None else self._adopted.applied_offset
+
+    @property
+    def torn_until(self) -> int:
+        """What ends before it may be in the store that was adopted by a part; 0 where nothing is."""
+        return 0 if self._adopted is None else self._adopted.torn_until
+
+    def select_owned(self, triples: Iterable[Triple]) -> Iterator[Triple]:
+        """Those whose subjects are entities, their parts and their statements, and no pages."""
+        return (triple for triple in triples if triple.startswith(self._namespaces.entity))
+
+    def write_offset(self, next_offset: int, applied_offset: int | None = None) -> None:
+        """Set the offsets of the store that was adopted, or that has none, and change no other triple; without the
+        second one nothing behind the first is known to be applied. Requests of processes that were here before have no
+        effect from then on. Raises RefusedError where one came meanwhile.
         """
-        position = self._position(next_offset)
+        position = self._position(next_offset, next_offset if applied_offset is None else applied_offset)
         if self._adopted is None:
             text = write_first_position(position, graph=self._graph)
         else:
@@ -142,12 +157,12 @@ class MutationStore:
             is_stuck=found == adopted,
         )
 
-    def apply(self, patch: Patch, next_offset: int) -> None:
-        """Change the triples and the next offset in one request, which has no effect where the store was moved: see
-        `confirm`. The store was adopted before.
+    def apply(self, patch: Patch, next_offset: int, applied_offset: int | None = None) -> None:
+        """Change the triples and the offsets in one request, which has no effect where the store was moved: see
+        `confirm`. The store was adopted before. Without a second offset it is the first one.
         """
         assert self._expected is not None, "without an expected position the request is unconditional"
-        position = self._position(next_offset)
+        position = self._position(next_offset, next_offset if applied_offset is None else applied_offset)
         self._target.update(self._text(patch, position, self._expected))
         self._expected = position
 
@@ -161,42 +176,64 @@ class MutationStore:
             patch, position, self._namespaces, graph=self._graph, expected=expected, atomic=self._atomic
         )
 
-    def _position(self, next_offset: int) -> StorePosition:
-        before = next_offset if self._expected is None else self._expected.next_offset
-        request = f"{self._writer}-{next(self._numbers)}-from-{before}"
-        return StorePosition(self._topic, PARTITION, next_offset, request)
+    def _position(self, next_offset: int, applied_offset: int) -> StorePosition:
+        start, applied, torn_until = next_offset, applied_offset, 0
+        if (before := self._expected) is not None:
+            start, torn_until = before.next_offset, before.torn_until if before.torn_until > applied_offset else 0
+            applied = start if before.applied_offset is None else before.applied_offset
+        request = f"{self._writer}-{next(self._numbers)}-from-{start}-{applied}"
+        if torn_until:
+            request += f"-torn-{torn_until}"
+        return StorePosition(self._topic, PARTITION, next_offset, request, applied_offset, torn_until)
 
     def _read_position(self) -> StorePosition | None:
         rows = self._target.select(position_query(self._topic, PARTITION, graph=self._graph))
-        texts = sorted({row["offset"] for row in rows})
-        requests = sorted({row["request"] for row in rows if "request" in row})
+        texts, applied, requests = (
+            sorted({row[name] for row in rows if name in row}) for name in ("offset", "applied", "request")
+        )
         if not rows:
             return None
         starts = [start for request in requests if (start := _FROM.search(request))]
         is_overlap = len(requests) > 1 and len(starts) == len(requests)
-        if not all(text.isdecimal() for text in texts) or (max(len(texts), len(requests)) > 1 and not is_overlap):
+        has_several = max(map(len, (texts, applied, requests))) > 1
+        if not all(text.isdecimal() for text in (*texts, *applied)) or (has_several and not is_overlap):
             raise RefusedError(
                 f"the store has no single next offset of topic {self._topic}, but {', '.join(texts)[:200]}",
                 hint="something else has written to the store: load it again",
             )
-        offsets = [int(text) for text in texts]
+        offsets, applied_offsets = [int(text) for text in texts], [int(text) for text in applied]
+        torn = [int(start[3]) for start in starts if start[3]]
         if not is_overlap:
-            return StorePosition(self._topic, PARTITION, offsets[0], requests[0] if requests else None)
-        least = min(*offsets, *(int(start[1]) for start in starts))
-        triples = position_triples(self._topic, PARTITION, offsets, requests)
-        return StorePosition(self._topic, PARTITION, least, stored=triples)
+            return StorePosition(
+                self._topic,
+                PARTITION,
+                offsets[0],
+                requests[0] if requests else None,
+                applied_offsets[0] if applied else None,
+                max(torn, default=0),
+            )
+        triples = position_triples(self._topic, PARTITION, offsets, requests, applied_offsets)
+        return StorePosition(
+            self._topic,
+            PARTITION,
+            min(*offsets, *(int(start[1]) for start in starts)),
+            applied_offset=min(*(applied_offsets or offsets), *(int(start[2] or start[1]) for start in starts)),
+            torn_until=max(*offsets, *applied_offsets, *torn),
+            stored=triples,
+        )
 
-    def versions(self, entities: Sequence[str]) -> dict[str, int]:
-        """The revision of each entity in the store, the last one of several; without those that it does not have."""
+    def revisions(self, entities: Sequence[str]) -> dict[str, int]:
+        """The revision of each entity in the store, the last one of several, and 0 where it has none, as a redirect;
+        without those that it does not have.
+        """
         if not entities:
             return {}
         ids = {self._namespaces.entity_node(entity)[1:-1]: entity for entity in entities}
-        versions: dict[str, int] = {}
+        revisions: dict[str, int] = {}
         for row in self._target.select(version_query([f"<{iri}>" for iri in ids], graph=self._graph)):
-            if row["version"].isdecimal():
-                entity = ids[row["entity"]]
-                versions[entity] = max(versions.get(entity, 0), int(row["version"]))
-        return versions
+            entity, text = ids[row["entity"]], row.get("version", "")
+            revisions[entity] = max(revisions.get(entity, 0), int(text) if text.isdecimal() else 0)
+        return revisions
 
     def other_concept_base(self) -> str | None:
         """The base of an entity in the store, where none is below the namespace that deletes ask for; else None."""

@@ -87,7 +87,12 @@ class MutationTopic:
                 f"the next offset of topic {self.topic} at {self._brokers} is gone: {error}", hint=BOOTSTRAP_AGAIN
             ) from error
         return [
-            ChunkRecord(record.offset, record.value, tuple((name, value or b"") for name, value in record.headers))
+            ChunkRecord(
+                record.offset,
+                record.value,
+                tuple((name, value or b"") for name, value in record.headers),
+                record.timestamp,
+            )
             for records in polled.values()
             for record in records
         ]

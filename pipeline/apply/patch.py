@@ -3,7 +3,7 @@
     delete by query the cleared entities: statements of them and of their forms and senses, those, sitelinks, the rest
     delete by query badges: all of the pages that are linked, and those that an entity has released
     DELETE/INSERT   triples
-    DELETE/INSERT   the position of the topic's partition: the next offset, and the id of the request that wrote it
+    DELETE/INSERT   the position of the topic's partition: the two offsets, and the id of the request that wrote them
 
 With an expected position each operation is conditional: it changes something only where the store has that position. So
 a request that is executed late, or twice, or while another process writes, changes nothing. The offset alone would not
@@ -28,6 +28,7 @@ from pipeline.rdf.vocabulary import ONTOLEX_LEXICAL_FORM, ONTOLEX_SENSE, SCHEMA_
 
 NEXT_OFFSET = "<urn:enrichment:next-offset>"
 LAST_REQUEST = "<urn:enrichment:last-request>"
+APPLIED_OFFSET = "<urn:enrichment:applied-offset>"
 TOPIC_ID = "<urn:enrichment:topic-id>"
 _XSD_INTEGER = "<http://www.w3.org/2001/XMLSchema#integer>"
 _SUB_ENTITY = f"({ONTOLEX_LEXICAL_FORM}|{ONTOLEX_SENSE})"
@@ -35,15 +36,19 @@ _SUB_ENTITY = f"({ONTOLEX_LEXICAL_FORM}|{ONTOLEX_SENSE})"
 
 @dataclass(frozen=True, slots=True)
 class StorePosition:
-    """Up to where a partition of a mutation topic is in the store. `next_offset` is the first one that is not, and
-    `request` is the id of the request that wrote it, without quotes and backslashes; None where none has one. `stored`
-    are its triples where they are others, as requests at the same moment have left them.
+    """Up to where a partition of a mutation topic is in the store. A restart reads from `next_offset`; every mutation
+    that ends before `applied_offset` is in the store, which is None where an earlier version wrote the position.
+    `request` is the id of the request that wrote it, without quotes and backslashes; None where none has one. What ends
+    before `torn_until` may be in the store by a part. `stored` are its triples where they are others, as requests at
+    the same moment have left them.
     """
 
     topic: str
     partition: int
     next_offset: int
     request: str | None = None
+    applied_offset: int | None = None
+    torn_until: int = 0
     stored: tuple[Triple, ...] = ()
 
     @property
@@ -55,7 +60,8 @@ class StorePosition:
     def triples(self) -> tuple[Triple, ...]:
         """What a store has that is there."""
         requests = [] if self.request is None else [self.request]
-        return self.stored or position_triples(self.topic, self.partition, [self.next_offset], requests)
+        applied = [] if self.applied_offset is None else [self.applied_offset]
+        return self.stored or position_triples(self.topic, self.partition, [self.next_offset], requests, applied)
 
 
 def position_node(topic: str, partition: int) -> str:
@@ -64,19 +70,24 @@ def position_node(topic: str, partition: int) -> str:
 
 
 def position_triples(
-    topic: str, partition: int, next_offsets: Iterable[int], requests: Iterable[str]
+    topic: str, partition: int, next_offsets: Iterable[int], requests: Iterable[str], applied_offsets: Iterable[int]
 ) -> tuple[Triple, ...]:
     """What a store has of a partition with these offsets and ids."""
     node = position_node(topic, partition)
     offsets = (f'{node} {NEXT_OFFSET} "{offset}"^^{_XSD_INTEGER} .' for offset in next_offsets)
-    return (*offsets, *(f'{node} {LAST_REQUEST} "{request}" .' for request in requests))
+    applied = (f'{node} {APPLIED_OFFSET} "{offset}"^^{_XSD_INTEGER} .' for offset in applied_offsets)
+    return (*offsets, *applied, *(f'{node} {LAST_REQUEST} "{request}" .' for request in requests))
 
 
 def position_query(topic: str, partition: int, *, graph: str | None = None) -> str:
-    """A SELECT for the position in a store, `?offset` and `?request`; no row where the store has none."""
+    """A SELECT for the position in a store: `?offset`, `?applied` and `?request`; no row where the store has none."""
     node = position_node(topic, partition)
-    pattern = f"{node} {NEXT_OFFSET} ?offset OPTIONAL {{ {node} {LAST_REQUEST} ?request }}"
-    return f"SELECT ?offset ?request WHERE {{ {_in_graph(pattern, graph)} }}"
+    optional = " ".join(
+        f"OPTIONAL {{ {node} {predicate} {name} }}"
+        for predicate, name in ((APPLIED_OFFSET, "?applied"), (LAST_REQUEST, "?request"))
+    )
+    pattern = f"{node} {NEXT_OFFSET} ?offset {optional}"
+    return f"SELECT ?offset ?applied ?request WHERE {{ {_in_graph(pattern, graph)} }}"
 
 
 def topic_id_query(topic: str, partition: int, *, graph: str | None = None) -> str:
@@ -99,9 +110,14 @@ def count_query(triples: Sequence[Triple], *, graph: str | None = None) -> str:
 
 
 def version_query(entities: Sequence[str], *, graph: str | None = None) -> str:
-    """A SELECT for the revisions that a store has of entities, which are terms: `?entity` and `?version`."""
-    pattern = _in_graph(f"?entity {SCHEMA_VERSION} ?version", graph)
-    return f"SELECT ?entity ?version WHERE {{\nVALUES ?entity {{ {' '.join(entities)} }}\n{pattern}\n}}"
+    """A SELECT for those of the entities, which are terms, that a store has triples of: `?entity` and, where it has a
+    revision, `?version`.
+    """
+    pattern = f"""VALUES ?entity {{ {" ".join(entities)} }}
+FILTER EXISTS {{ ?entity ?predicate ?object }}
+OPTIONAL {{ ?entity {SCHEMA_VERSION} ?version }}
+"""
+    return f"SELECT ?entity ?version WHERE {{\n{_in_graph(pattern, graph)}}}"
 
 
 def entity_query(prefix: str = "", *, graph: str | None = None) -> str:
@@ -202,7 +218,8 @@ FILTER NOT EXISTS {{ ?page {SCHEMA_ABOUT} ?other . FILTER(?other != ?entity) }}
 
 
 def _write_position(position: StorePosition, guard: str, graph: str | None) -> str:
-    old = [f"{position.node} {NEXT_OFFSET} ?offset .", f"{position.node} {LAST_REQUEST} ?request ."]
+    names = ((NEXT_OFFSET, "?offset"), (APPLIED_OFFSET, "?applied"), (LAST_REQUEST, "?request"))
+    old = [f"{position.node} {predicate} {name} ." for predicate, name in names]
     pattern = "".join(f"OPTIONAL {{ {triple} }}\n" for triple in old)
     return _change_where(old, position.triples, guard + pattern, graph)
 

@@ -14,10 +14,13 @@ id, and a chunk is one of four:
 Of attempts that interleave and differ at the same length, chunks may be mixed: nothing says whose a chunk is.
 
 A prefix that is never continued, as the mutation did not come again, would hold back for ever the offset at which the
-next start has to read: so the number of open prefixes is bounded, and how far behind the last chunk of one may be.
+next start has to read: so the number of open prefixes is bounded, and how far behind the last chunk of one may be, in
+offsets and by the records' times. What continues it later is without its prefix.
 """
 
+import math
 from collections import OrderedDict
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -27,6 +30,7 @@ from pipeline.rdf.mutation import MutationChunk
 from pipeline.rdf.operation import Op
 from pipeline.rdf.revision_diff import TripleDiff
 
+NO_TIME = -1
 MAX_OPEN = 1_000
 """More than a producer has tasks at once."""
 MAX_DISTANCE = 100_000
@@ -50,10 +54,11 @@ class Mutation:
 
 @dataclass(slots=True)
 class _Prefix:
-    """`last_offset` is that of the last chunk of the mutation, whether or not it was a new one."""
+    """`last_offset` and `last_ms` are those of the last chunk of the mutation, whether or not it was a new one."""
 
     chunks: list[MutationChunk]
     last_offset: int
+    last_ms: int
 
 
 @dataclass
@@ -64,6 +69,7 @@ class Reassembler:
 
     max_open: int = MAX_OPEN
     max_distance: int = MAX_DISTANCE
+    max_age_ms: float = math.inf
     dropped: int = 0
     orphaned: int = 0
     _open: dict[str, _Prefix] = field(default_factory=dict)
@@ -71,8 +77,13 @@ class Reassembler:
     _completed: OrderedDict[str, None] = field(default_factory=OrderedDict)
     """Request ids of the last mutations that had several chunks."""
 
-    def add(self, chunk: MutationChunk) -> Mutation | None:
-        """The mutation that this chunk completes; None where more have to come."""
+    def add(self, chunk: MutationChunk, at_ms: int = NO_TIME) -> Mutation | None:
+        """The mutation that this chunk completes; None where more have to come. `at_ms` is the record's time."""
+        self._drop(
+            request_id
+            for request_id, prefix in self._open.items()
+            if chunk.offset - prefix.last_offset > self.max_distance or self._is_too_old(prefix, at_ms)
+        )
         prefix = self._open.get(chunk.request_id)
         chunks = [] if prefix is None else prefix.chunks
         is_stray = chunk.sequence > len(chunks) or (chunk.sequence > 0 and chunk.length != chunks[0].length)
@@ -83,7 +94,7 @@ class Reassembler:
             self.orphaned += 1
             return None
         if prefix is not None:
-            prefix.last_offset = chunk.offset
+            prefix.last_offset, prefix.last_ms = chunk.offset, at_ms
         if chunk.sequence < len(chunks):
             if replace(chunk, offset=chunks[chunk.sequence].offset) == chunks[chunk.sequence]:
                 self.dropped += 1
@@ -93,9 +104,10 @@ class Reassembler:
         chunks.append(chunk)
         if chunk.sequence == 0:
             self._open.pop(chunk.request_id, None)
-            self._open[chunk.request_id] = _Prefix(chunks, chunk.offset)
+            self._open[chunk.request_id] = _Prefix(chunks, chunk.offset, at_ms)
         if len(chunks) < chunk.length:
-            self._keep_bounds(chunk.offset)
+            if len(self._open) > self.max_open:
+                self._drop([next(iter(self._open))])
             return None
         self._complete(chunk.request_id, has_several=chunk.length > 1)
         return Mutation(
@@ -109,6 +121,10 @@ class Reassembler:
             first_offset=chunks[0].offset,
             next_offset=chunk.offset + 1,
         )
+
+    def drop_older(self, now_ms: float) -> None:
+        """Drop the prefixes that are too old where nothing more comes, and a record of now would have this time."""
+        self._drop(request_id for request_id, prefix in self._open.items() if self._is_too_old(prefix, now_ms))
 
     def restart_offset(self, offset: int) -> int:
         """Where to read from after a restart, when all mutations that ended before `offset` are applied: it, or the
@@ -125,13 +141,12 @@ class Reassembler:
             if len(self._completed) > self.max_open:
                 self._completed.popitem(last=False)
 
-    def _keep_bounds(self, offset: int) -> None:
-        stale = [
-            request_id for request_id, prefix in self._open.items() if offset - prefix.last_offset > self.max_distance
-        ]
-        if len(self._open) - len(stale) > self.max_open:
-            stale.append(next(request_id for request_id in self._open if request_id not in stale))
-        for request_id in stale:
+    def _is_too_old(self, prefix: _Prefix, now_ms: float) -> bool:
+        """By this record's time, not the latest: one of a wrong clock in the future would drop all that come later."""
+        return prefix.last_ms >= 0 and now_ms - prefix.last_ms > self.max_age_ms
+
+    def _drop(self, request_ids: Iterable[str]) -> None:
+        for request_id in list(request_ids):
             self.dropped += len(self._open.pop(request_id).chunks)
 
 
@@ -158,16 +173,26 @@ class RepeatFilter:
     _last: OrderedDict[str, _LastMutation] = field(default_factory=OrderedDict)
 
     def is_repeat(self, mutation: Mutation) -> bool:
-        """Whether it is a repeat; remembers it otherwise."""
+        """Whether it is a repeat of one that is remembered."""
         last = self._last.get(mutation.entity)
-        if last is not None and (mutation.request_id == last.request_id or _is_earlier(mutation, last)):
-            self.repeats += 1
-            return True
+        is_repeat = last is not None and (mutation.request_id == last.request_id or _is_earlier(mutation, last))
+        self.repeats += is_repeat
+        return is_repeat
+
+    def remembers(self, entity: str) -> bool:
+        """Whether it knows the last mutation of the entity."""
+        return entity in self._last
+
+    def remember(self, mutation: Mutation) -> None:
+        """It is the last one of its entity."""
         self._last[mutation.entity] = _LastMutation(mutation.seq, mutation.rev, mutation.dt, mutation.request_id)
         self._last.move_to_end(mutation.entity)
         if len(self._last) > self.max_entities:
             self._last.popitem(last=False)
-        return False
+
+    def forget(self, entity: str) -> None:
+        """Its last mutation was not applied."""
+        self._last.pop(entity, None)
 
 
 def _is_earlier(mutation: Mutation, last: _LastMutation) -> bool:

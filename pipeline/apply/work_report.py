@@ -27,6 +27,7 @@ class WorkReport:
         self._logged_at = clock()
         for reason in ("prefix", "orphan"):  # a rate needs the 0 before the first one
             recorder.count(metrics.CHUNKS_DROPPED, reason, by=0)
+        recorder.count(metrics.ABSENT, by=0)
 
     def add_poll(self, seconds: float) -> None:
         """A wait for records."""
@@ -37,6 +38,16 @@ class WorkReport:
         """A mutation was dropped, as it repeats another one."""
         self._recorder.count(metrics.REPEATS)
         self._counts["repeats"] += 1
+
+    def add_absent(self, count: int) -> None:
+        """Diffs were not applied, as the store does not have their entity."""
+        self._recorder.count(metrics.ABSENT, by=count)
+        self._counts["absent"] += count
+
+    def add_query(self, seconds: float) -> None:
+        """The store was asked for revisions."""
+        self._recorder.observe(metrics.STORE_SECONDS, seconds, "revisions")
+        self._store_s += seconds
 
     def add_dropped(self, *, prefix: int, orphan: int) -> None:
         """Chunks were dropped: of prefixes that were not continued, and without their prefix."""
@@ -108,6 +119,7 @@ class WorkReport:
                 deleted=counts["deleted"],
                 inserted=counts["inserted"],
                 repeats=counts["repeats"],
+                absent=counts["absent"],
                 dropped=counts["dropped"],
                 unlinked=counts["unlinked"],
                 ignored=counts["ignored"],

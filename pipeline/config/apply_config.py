@@ -135,9 +135,9 @@ class Apply(Section):
     count: Literal["none", "probe"] = Field(
         default="none",
         description="How divergence is measured. `probe`: before a request, two queries count which triples to delete "
-        "are in the store, and which to add are there already. Not for what the topic held at the start, as a part of "
-        "it may be in the store, nor for an entity that the store has at that revision or a later one, nor with "
-        "`atomic: false`.",
+        "are in the store, and which to add are there already. Not for what the topic held at a start with `--new`, as "
+        "a part of it may be in the store, nor for an entity that the store has at that revision or a later one, nor "
+        "with `atomic: false`.",
     )
     probe_share: PositiveShare = Field(
         default=1.0, description="Share of the requests that are probed, under `count: probe`."
@@ -146,6 +146,12 @@ class Apply(Section):
         default=timedelta(minutes=1),
         description="Time that the store has for the answer to a request. Then it counts as down, and the same request "
         "is sent again.",
+    )
+    incomplete_after: PositiveDuration = Field(
+        default=timedelta(minutes=20),
+        description="Time by the records' own times for which the beginning of a mutation waits for the rest and holds "
+        "the offset back. What comes later is `mutation_incomplete`, and is not applied. Has to be longer than "
+        "`stall_timeout` of `rdf-resolve`, within which a mutation is written.",
     )
     offset: Literal["store", "kafka"] = Field(
         default="store",

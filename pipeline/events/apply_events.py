@@ -55,6 +55,8 @@ class MutationsApplied:
     """Number of triples in their inserts."""
     repeats: int
     """Number of mutations that were dropped, as they repeat an earlier one of their entity."""
+    absent: int
+    """Number of diffs that were not applied, as the store does not have their entity: it was deleted, or is missing."""
     dropped: int
     """Number of chunks that were dropped, as the rest of their mutation did not follow."""
     unlinked: int
@@ -75,7 +77,9 @@ class MutationsApplied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutationIncomplete:
-    """A chunk came without the chunks before it: its mutation is not applied, unless all of it comes again."""
+    """A chunk came without the chunks before it, or more than `apply.incomplete_after` later: its mutation is not
+    applied, unless all of it comes again. A reconcile of the entity makes the store right.
+    """
 
     event: Literal["mutation_incomplete"] = "mutation_incomplete"
     entity: str

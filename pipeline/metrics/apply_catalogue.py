@@ -17,6 +17,9 @@ MUTATIONS = _metric(
 TRIPLES = _metric("triples", "counter", "Triples that they delete and insert by name.", "change")
 CLEARED = _metric("entities_cleared", "counter", "Entities that were deleted by query.")
 REPEATS = _metric("repeats_dropped", "counter", "Mutations dropped as they repeat an earlier one of their entity.")
+ABSENT = _metric(
+    "absent_entities", "counter", "Diffs not applied as the store does not have their entity: it was deleted, or lost."
+)
 CHUNKS_DROPPED = _metric(
     "chunks_dropped",
     "counter",
@@ -52,6 +55,7 @@ APPLY_METRICS = (
     TRIPLES,
     CLEARED,
     REPEATS,
+    ABSENT,
     CHUNKS_DROPPED,
     INVALID_TERMS,
     UNLINKED,

@@ -20,13 +20,17 @@ from tests.oxigraph_server import OxigraphServer
 from tests.unit.pipeline.apply.fake_parts import FakeTopic, applier_of, apply_until_idle, place_records, settings_of
 from tests.unit.pipeline.apply.mutations import TOPIC
 from tests.unit.pipeline.apply.test_applier import (
+    CHANGE_STATEMENT,
     DELETE_Q1,
+    DELETE_STATEMENT,
     IMPORT_Q1,
     IMPORT_Q2,
+    IMPORT_STATEMENT,
     MORE_OF_Q2,
     OF_Q2,
     TO_B,
     TO_C,
+    TWO_Q3,
     A,
     B,
     C,
@@ -141,6 +145,27 @@ def test_a_server_that_comes_back_with_an_older_copy_is_brought_up_to_date(
         "triple_store_back",
         "store_rewound",
     ]
+
+
+@pytest.mark.parametrize("graph", [None, GRAPH])
+def test_a_restart_writes_nothing_to_an_entity_that_is_gone(server: OxigraphServer, graph: str | None) -> None:
+    """Each mutation is a request. An open chunk holds the next offset back, and then the producer writes the diff of
+    the deleted entity again.
+    """
+    target = target_of(server.update_url)
+    store = store_of(target, graph)
+    store.write_offset(0)
+    first = [*IMPORT_STATEMENT, *IMPORT_Q2[:1], *CHANGE_STATEMENT, *DELETE_STATEMENT]
+    records = place_records([*first, *CHANGE_STATEMENT, *DELETE_STATEMENT, *TWO_Q3])
+    for end in (len(first), len(records)):
+        store.adopt()
+        topic = FakeTopic(records, end=end)
+        apply_until_idle(applier_of(topic, target, start=store.adopt() or 0, graph=graph, batch_triples=1))
+    assert (store.adopt(), store.applied_offset) == (1, len(records))
+    assert store.revisions(["Q1", "Q2", "Q3"]) == {"Q3": 0}
+    position, triples = 3, 2
+    (row,) = target.select("SELECT (COUNT(*) AS ?count) { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }")
+    assert int(row["count"]) == position + triples
 
 
 @dataclass

@@ -147,7 +147,8 @@ def applier_of(
     if settings.get("offset") != "kafka":
         store.adopt()
     report = WorkReport(recorder or Recorder(), clock)
-    return Applier(topic, store, settings_of(**settings), resolve, report, start, replay_end, clock=clock)
+    applied = store.applied_offset or start
+    return Applier(topic, store, settings_of(**settings), resolve, report, start, replay_end, applied, clock=clock)
 
 
 def apply_until_idle(applier: Applier) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pyoxigraph
 
 from pipeline.apply.accumulate import MutationBatch
-from pipeline.apply.patch import LAST_REQUEST, NEXT_OFFSET, TOPIC_ID, StorePosition, write_update
+from pipeline.apply.patch import APPLIED_OFFSET, LAST_REQUEST, NEXT_OFFSET, TOPIC_ID, StorePosition, write_update
 from pipeline.apply.reassemble import Mutation
 from pipeline.rdf.operation import Op
 from pipeline.rdf.revision_diff import TripleDiff, diff_revisions, state_in_full
@@ -13,14 +13,14 @@ from pipeline.rdf.triples import Triple, split_terms
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
 
 TOPIC = "rdf.mutation"
-_POSITION = (NEXT_OFFSET, LAST_REQUEST, TOPIC_ID)
+_POSITION = (NEXT_OFFSET, APPLIED_OFFSET, LAST_REQUEST, TOPIC_ID)
 
 
-def mutation_of(entity: str, op: Op, diff: TripleDiff, *, next_offset: int = 1) -> Mutation:
+def mutation_of(entity: str, op: Op, diff: TripleDiff, *, next_offset: int = 1, rev: int = 1) -> Mutation:
     return Mutation(
         entity=entity,
         op=op,
-        rev=1,
+        rev=rev,
         seq=next_offset,
         dt="2026-03-02T09:00:00Z",
         request_id=f"request {next_offset}",
@@ -36,8 +36,8 @@ def edit(entity: str, before: str, after: str, *, next_offset: int = 1) -> Mutat
     return mutation_of(entity, "diff", diff, next_offset=next_offset)
 
 
-def delete(entity: str, *, next_offset: int = 1) -> Mutation:
-    return mutation_of(entity, "delete", TripleDiff(), next_offset=next_offset)
+def delete(entity: str, *, next_offset: int = 1, rev: int = 1) -> Mutation:
+    return mutation_of(entity, "delete", TripleDiff(), next_offset=next_offset, rev=rev)
 
 
 def reconcile(entity: str, turtle: str, *, next_offset: int = 1) -> Mutation:

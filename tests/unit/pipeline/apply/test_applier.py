@@ -10,6 +10,7 @@ import pytest
 from pipeline.apply.accumulate import Patch
 from pipeline.apply.chunk_record import ChunkRecord
 from pipeline.apply.mutation_store import MutationStore
+from pipeline.apply.patch import APPLIED_OFFSET
 from pipeline.apply.sparql_target import StoreRequestRefusedError, WaitEndedError
 from pipeline.consumer.claims import Suppressed
 from pipeline.errors import PipelineError, RefusedError, UnreadableSourceError
@@ -32,6 +33,7 @@ from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
 
 A, B, C = 'wd:Q1 wdt:P1 "a" .', 'wd:Q1 wdt:P1 "b" .', 'wd:Q1 wdt:P1 "c" .'
 OF_Q2, MORE_OF_Q2 = 'wd:Q2 wdt:P1 "a" .', 'wd:Q2 wdt:P1 "b" .'
+OF_Q1_AT_1 = "wd:Q1 schema:version 1 ."
 OF_Q1_AT_3 = "wd:Q1 schema:version 3 ."
 TWO_OF_Q3 = 'wd:Q3 wdt:P1 "a", "b" .'
 REFERENCE = 'wdref:1 pr:P1 "a" .'
@@ -52,6 +54,7 @@ IMPORT_Q1 = edit_records("Q1", 1, "", A)
 TO_B, TO_C = edit_records("Q1", 2, A, B, characters=500), edit_records("Q1", 3, B, C, characters=500)
 IMPORT_Q2 = edit_records("Q2", 1, "", OF_Q2 + MORE_OF_Q2)
 DELETE_Q1 = operation_records("Q1", "delete", 4)
+TWO_Q3 = operation_records("Q3", "import", 1, TripleDiff(tuple(triples_of(TWO_OF_Q3))))
 
 
 def test_these_records_are_of_one_chunk_and_of_two() -> None:
@@ -109,6 +112,76 @@ def test_the_rest_of_an_applied_mutation_is_no_loss_after_a_restart(capsys: pyte
     assert (line["event"], line["dropped"], line["next_offset"]) == ("mutations_applied", 0, 4)
 
 
+def statement_revision(rev: int, rank: str, qualifier: str = "") -> str:
+    return f"""wd:Q1 schema:version {rev} ; p:P1 wds:Q1-a .
+        wds:Q1-a ps:P1 "a" ; wikibase:rank wikibase:{rank}Rank . {qualifier}"""
+
+
+FIRST, SECOND = statement_revision(1, "Normal"), statement_revision(2, "Preferred", 'wds:Q1-a pq:P7 "new" .')
+IMPORT_STATEMENT = edit_records("Q1", 1, "", FIRST, characters=5_000)
+CHANGE_STATEMENT = edit_records("Q1", 2, FIRST, SECOND, characters=5_000)
+DELETE_STATEMENT = operation_records("Q1", "delete", 3)
+
+
+@pytest.mark.parametrize(
+    ("again", "stored_offset"),
+    [
+        # A chunk is open, and the store of an earlier version has one offset.
+        ([], None),
+        ([], 5),
+        # The producer writes again what the store has.
+        ([*CHANGE_STATEMENT, *DELETE_STATEMENT], 5),
+        ([*IMPORT_STATEMENT, *CHANGE_STATEMENT, *DELETE_STATEMENT], 5),
+    ],
+)
+@pytest.mark.parametrize("batch_triples", [1, 1_000])
+def test_a_restart_writes_nothing_to_an_entity_that_is_gone(
+    again: list[Record], stored_offset: int | None, batch_triples: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The chunk holds the next offset back, from where the step of the deleted entity is read again."""
+    first = [*IMPORT_STATEMENT, *IMPORT_Q2[:1], *CHANGE_STATEMENT, *TWO_Q3, *DELETE_STATEMENT]
+    records = place_records([*first, *again])
+    target = StoreTarget(pyoxigraph.Store())
+    apply_until_idle(applier_of(FakeTopic(records, end=len(first)), target, batch_triples=batch_triples))
+    store = MutationStore(StoreTarget(target.store), NAMESPACES, TOPIC)
+    assert (store.adopt(), store.applied_offset) == (1, 5)
+    if stored_offset is None:
+        target.store.update(f"DELETE WHERE {{ ?position {APPLIED_OFFSET} ?offset }}")
+    apply_until_idle(applier_of(FakeTopic(records), target, start=1, replay_end=5, batch_triples=batch_triples))
+    assert triples_in(target.store) == set(triples_of(TWO_OF_Q3))
+    assert (store.adopt(), store.applied_offset) == (1, len(records))
+    absent = [line["absent"] for line in logged(capsys) if line["event"] == "mutations_applied"]
+    assert sum(absent) == (1 if stored_offset is None or again[:1] == CHANGE_STATEMENT else 0)
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_what_comes_too_late_is_named_and_does_not_hold_the_offset_back(
+    is_restarted: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing more comes behind a chunk, and its continuation comes when the time is over. Looks are 1 s apart."""
+    records = [
+        ChunkRecord(record.offset, record.value, record.headers, at_ms)
+        for record, at_ms in zip(place_records([*IMPORT_Q1, *IMPORT_Q2]), (0, 1_000, 62_000), strict=True)
+    ]
+    target, topic = StoreTarget(pyoxigraph.Store()), FakeTopic(records, end=2)
+    applier = applier_of(topic, target, incomplete_after="1m")
+    apply_until_idle(applier)
+    assert offset_in(target.store) == 1
+    looks = iter(range(60))
+    applier.run(lambda: next(looks, None) is None)
+    assert offset_in(target.store) == 2
+    if is_restarted:
+        topic = FakeTopic(records)
+        applier = applier_of(topic, target, start=2, replay_end=2, incomplete_after="1m")
+    topic.end, topic.is_idle = None, False
+    apply_until_idle(applier)
+    assert (offset_in(target.store), triples_in(target.store)) == (3, set(triples_of(A)))
+    events = logged(capsys)
+    (line,) = (line for line in events if line["event"] == "mutation_incomplete")
+    assert (line["entity"], line["offset"], line["sequence"], line["length"]) == ("Q2", 2, 1, 2)
+    assert sum(line["dropped"] for line in events if line["event"] == "mutations_applied") == 2
+
+
 @pytest.mark.parametrize(
     ("settings", "offsets"),
     [({}, [4]), ({"batch_triples": 2}, [1, 2, 4]), ({"batch_triples": 4}, [4]), ({"batch_triples": 1}, [1, 2, 4])],
@@ -118,9 +191,9 @@ def test_requests_are_full(settings: dict[str, Any], offsets: list[int], monkeyp
     kept = []
     apply = MutationStore.apply
 
-    def note(store: MutationStore, patch: Patch, next_offset: int) -> None:
+    def note(store: MutationStore, patch: Patch, next_offset: int, applied_offset: int) -> None:
         kept.append(next_offset)
-        apply(store, patch, next_offset)
+        apply(store, patch, next_offset, applied_offset)
 
     monkeypatch.setattr(MutationStore, "apply", note)
     apply_until_idle(applier_of(FakeTopic(place_records([*IMPORT_Q1, *TO_B, *IMPORT_Q2])), target, **settings))
@@ -140,7 +213,7 @@ def test_what_a_restarted_producer_writes_again_is_no_divergence(capsys: pytest.
     apply_until_idle(applier_of(FakeTopic(records), target, start=2, replay_end=2, count="probe"))
     assert triples_in(target.store) == set(triples_of(versions[3]))
     (*_, line) = logged(capsys)
-    assert (line["mutations"], line["missing"], line["unexpected"]) == (2, 0, 0)
+    assert (line["mutations"], line["repeats"], line["missing"], line["unexpected"]) == (1, 1, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -152,15 +225,15 @@ def test_what_a_restarted_producer_writes_again_is_no_divergence(capsys: pytest.
         ({"deletes": "apply"}, A, DELETE_Q1, ""),
         (
             {"sitelinks": "as_sent", "batch_triples": 1},
-            PAGE + about("Q1") + about("Q2"),
+            A + PAGE + about("Q1") + about("Q2"),
             edit_records("Q1", 2, PAGE + about("Q1"), "", characters=5_000),
-            about("Q2"),
+            A + about("Q2"),
         ),
         (
             {"sitelinks": "shared", "batch_triples": 1},
-            PAGE + about("Q1") + about("Q2"),
+            A + PAGE + about("Q1") + about("Q2"),
             edit_records("Q1", 2, PAGE + about("Q1"), "", characters=5_000),
-            PAGE + about("Q2"),
+            A + PAGE + about("Q2"),
         ),
     ],
 )
@@ -232,7 +305,8 @@ def test_a_store_that_another_process_has_changed_ends_this_one(offset: int | No
     [
         ({}, "", 0, 0, 0),
         ({"count": "probe"}, A, 5, 0, 0),
-        ({"count": "probe"}, "", 5, 1, 0),
+        ({"count": "probe"}, OF_Q1_AT_1, 5, 1, 0),
+        ({"count": "probe"}, "", 2, 0, 0),
         ({"count": "probe"}, A + C + OF_Q2, 5, 0, 2),
         ({"count": "probe"}, A + OF_Q1_AT_3 + OF_Q2, 2, 0, 1),
         ({"count": "probe", "probe_share": "50%", "batch_triples": 1}, A, 2, 0, 0),

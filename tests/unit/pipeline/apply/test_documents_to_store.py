@@ -18,6 +18,7 @@ from pipeline.rdf.revision_diff import TripleDiff, diff_revisions, is_shared
 from pipeline.rdf.triples import Triple
 from pipeline.records.record import Position, Record
 from tests.unit.pipeline.apply.mutations import apply_batch, triples_in
+from tests.unit.pipeline.apply.test_reassemble import is_repeat
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of, version_of
 
 ENTITIES = ("Q1", "Q2")
@@ -75,7 +76,7 @@ def mutations_in(records: list[Record]) -> list[Mutation]:
         read_chunk(record.value, record.headers, offset=offset) for offset, record in enumerate(records)
     ]
     whole = [mutation for chunk in chunks if (mutation := reassembler.add(chunk)) is not None]
-    return [mutation for mutation in whole if not repeats.is_repeat(mutation)]
+    return [mutation for mutation in whole if not is_repeat(repeats, mutation)]
 
 
 def store_after(mutations: list[Mutation], new_batch: Callable[[], MutationBatch]) -> pyoxigraph.Store:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.apply.accumulate import Patch
 from pipeline.apply.applier import Applier
 from pipeline.apply.mutation_store import MutationStore
 from pipeline.apply.patch import NEXT_OFFSET, position_node
@@ -227,6 +228,23 @@ def test_a_store_whose_position_stays_the_same_ends_the_process() -> None:
     with pytest.raises(RefusedError, match=r"answers that requests are executed, and its next offset .* stays 0"):
         apply_until_idle(applier_of(FakeTopic(place_records(IMPORT_Q1)), StoreTarget(store)))
     assert triples_in(store) == set()
+
+
+def test_what_two_requests_at_once_have_touched_is_known_until_it_is_applied_again() -> None:
+    stores = pyoxigraph.Store(), pyoxigraph.Store()
+    MutationStore(StoreTarget(stores[0]), NAMESPACES, TOPIC).write_offset(0, 1)
+    stores[1].bulk_extend(stores[0])
+    for store, offsets in zip(stores, ((3, 5), (2, 4)), strict=True):
+        writer = MutationStore(StoreTarget(store), NAMESPACES, TOPIC)
+        writer.adopt()
+        writer.apply(Patch(), *offsets)
+    stores[0].extend(stores[1])
+    seen = []
+    for offsets in ((0, 1), (1, 3), (5, 5), (5, 5)):
+        store = MutationStore(StoreTarget(stores[0]), NAMESPACES, TOPIC)
+        seen.append((store.adopt(), store.applied_offset, store.torn_until))
+        store.write_offset(*offsets)
+    assert seen == [(0, 1, 5), (0, 1, 5), (1, 3, 5), (5, 5, 0)]
 
 
 def test_a_store_that_is_written_to_meanwhile_is_not_begun() -> None:

@@ -73,12 +73,12 @@ def topic_of(consumer: FakeConsumer) -> MutationTopic:
 
 def test_the_records_of_the_partition_in_their_order() -> None:
     headers = [("entity-seq", b"1"), ("empty", None)]
-    records = [SimpleNamespace(offset=offset, value=b"{}", headers=headers) for offset in (5, 6)]
+    records = [SimpleNamespace(offset=offset, value=b"{}", headers=headers, timestamp=9) for offset in (5, 6)]
     consumer = FakeConsumer(polled=records)
     topic = topic_of(consumer)
     topic.read_from(5)
     expected = (("entity-seq", b"1"), ("empty", b""))
-    assert list(topic.poll(0.5)) == [ChunkRecord(5, b"{}", expected), ChunkRecord(6, b"{}", expected)]
+    assert list(topic.poll(0.5)) == [ChunkRecord(5, b"{}", expected, 9), ChunkRecord(6, b"{}", expected, 9)]
     assert consumer.calls == [("assign", [PLACE]), ("seek", PLACE, 5), ("poll", 500)]
     consumer.polled = []
     assert list(topic.poll(0)) == []

@@ -140,6 +140,33 @@ def test_a_prefix_that_nothing_continues_is_dropped_in_the_end() -> None:
     assert (reassembler.dropped, reassembler.restart_offset(22)) == (3, 12)
 
 
+@pytest.mark.parametrize(
+    ("times", "dropped", "restart"),
+    [
+        ((0, 100, 100), 0, 3),
+        ((0, 101, 101), 1, 3),
+        # The second chunk of another one renews nothing; a record of a wrong clock drops what is open, and no more.
+        ((0, 60, 161), 1, 3),
+        ((0, 900, 10), 1, 3),
+        # No times are known.
+        ((-1, 900, 900), 0, 3),
+        ((0, -1, -1), 0, 3),
+    ],
+)
+def test_a_prefix_is_dropped_after_some_time_also_by_mutations_of_one_chunk(
+    times: tuple[int, int, int], dropped: int, restart: int
+) -> None:
+    reassembler = Reassembler(max_age_ms=100)
+    chunks = [Q2[0], Q3[0], Q2[1]]
+    whole = [
+        reassembler.add(replace(chunk, offset=offset), at_ms)
+        for offset, (chunk, at_ms) in enumerate(zip(chunks, times, strict=True))
+    ]
+    assert whole[1] is not None
+    assert ((whole[2] is None), reassembler.dropped, reassembler.orphaned) == (dropped > 0, dropped, dropped)
+    assert reassembler.restart_offset(3) == restart
+
+
 def test_of_too_many_prefixes_the_first_is_dropped() -> None:
     reassembler = Reassembler(max_open=2)
     chunks = [chunks_of(operation(entity), "ab") for entity in ("Q1", "Q2", "Q3")]
@@ -165,6 +192,14 @@ def test_mutations_are_whole_however_their_chunks_interleave(lengths: list[int],
     for mutation in mutations:
         offsets = [offset for offset, chunk in enumerate(interleaved) if chunk.entity == mutation.entity]
         assert (mutation.first_offset, mutation.next_offset) == (offsets[0], offsets[-1] + 1)
+
+
+def is_repeat(repeats: RepeatFilter, mutation: Mutation) -> bool:
+    """Remembers it otherwise."""
+    if repeats.is_repeat(mutation):
+        return True
+    repeats.remember(mutation)
+    return False
 
 
 @pytest.mark.parametrize(
@@ -194,7 +229,7 @@ def test_mutations_are_whole_however_their_chunks_interleave(lengths: list[int],
 def test_which_mutations_repeat_an_earlier_one(operations: list[Operation], repeats: list[bool]) -> None:
     mutations, _ = reassemble(chunk for of in operations for chunk in chunks_of(of, "a"))
     repeat_filter = RepeatFilter()
-    assert [repeat_filter.is_repeat(mutation) for mutation in mutations] == repeats
+    assert [is_repeat(repeat_filter, mutation) for mutation in mutations] == repeats
     assert repeat_filter.repeats == sum(repeats)
 
 
@@ -205,4 +240,4 @@ def test_the_entity_without_a_mutation_for_the_longest_time_is_forgotten() -> No
         for chunk in chunks_of(operation(entity, seq), "a")
     )
     repeats = RepeatFilter(max_entities=2)
-    assert [repeats.is_repeat(mutation) for mutation in mutations] == [False, False, False, False, True, False]
+    assert [is_repeat(repeats, mutation) for mutation in mutations] == [False, False, False, False, True, False]
