@@ -20,6 +20,7 @@ _FOREIGN = frozenset(
         "JDK_JAVA_OPTIONS",
         "PYTHONHOME",
         "PYTHONSTARTUP",
+        "PYTHONWARNINGS",
         "_JAVA_OPTIONS",
     }
 )

@@ -1,6 +1,8 @@
 """An S3 store: MinIO when its binary is on PATH, else moto's server. Both have their objects on disk."""
 
 import contextlib
+import functools
+import os
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.session import Session
 
 from devkit.guardian import Guardian
 from devkit.stack.parts.part import Lead, unproxied
@@ -54,21 +57,35 @@ def credentials(access_key: str = ACCESS_KEY, secret_key: str = SECRET_KEY, regi
 def s3_client(
     endpoint: str, *, access_key: str = ACCESS_KEY, secret_key: str = SECRET_KEY, region: str = REGION
 ) -> "S3Client":
-    """A boto3 client with short time-outs, by default for the stores that the kit starts."""
-    return boto3.client(
+    """A boto3 client with short time-outs, by default for the stores that the kit starts. Nothing that the user has set
+    up for AWS reaches it.
+    """
+    return _session().client(
         "s3",
         endpoint_url=endpoint,
         region_name=region,
         aws_access_key_id=access_key,
         aws_secret_access_key=secret_key,
         config=Config(
-            s3={"addressing_style": "path"},
+            # The second would be read from the environment.
+            s3={"addressing_style": "path", "us_east_1_regional_endpoint": "regional"},
             connect_timeout=2,
             read_timeout=10,
             retries={"mode": "standard", "total_max_attempts": 2},
             proxies={},
         ),
     )
+
+
+@functools.cache
+def _session() -> boto3.Session:
+    """Without variables and files of the user: a profile that is meant for other stores is not even looked up."""
+    session = Session()
+    for name, (_, _, default, conversion) in dict(session.session_var_map).items():
+        session.session_var_map[name] = (None, None, default, conversion)
+    for name in ("config_file", "credentials_file"):
+        session.session_var_map[name] = (None, None, os.devnull, None)
+    return boto3.Session(botocore_session=session)
 
 
 def start_object_store(
