@@ -1,6 +1,7 @@
 """A store by SPARQL 1.1 Protocol: updates and queries over HTTP, sent until they are answered.
 
-    no answer · 5xx · 408 · 425 · 429   the same request again, after a pause, for as long as it takes
+    no answer · 5xx · 408 · 425 · 429   the same request again, after a pause, for as long as it takes; with
+                                        Retry-After not before that, or five minutes
     401 · 403                           the login is refused: the process ends
     any other status but 2xx            the store will not take it: the process ends
 
@@ -9,7 +10,9 @@ to be one that is right however often and whenever it is executed. https://www.w
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import ClassVar, Protocol
 
@@ -21,6 +24,7 @@ from pipeline.apply.store_login import StoreLogin, without_user
 from pipeline.config.apply_config import Apply
 from pipeline.errors import PipelineError
 from pipeline.events import TripleStoreBack, TripleStoreDown
+from pipeline.fetch.header_fields import retry_after_s
 from pipeline.outage_clock import OutageClock
 
 Row = Mapping[str, str]
@@ -33,8 +37,20 @@ _USER_AGENT = {"User-Agent": "enrichment-apply"}
 _FILE = "apply.header_file"
 _CONNECT_S = 5.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 10.0
+_LONGEST_ASKED_S = 300.0
 _EXCERPT_CHARACTERS = 300
 _PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
+
+
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """The headers of a response, as `retry_after_s` reads them."""
+
+    headers: urllib3.HTTPHeaderDict
+
+    def getall(self, key: str, default: tuple[()], /) -> Sequence[str]:
+        """The lines of a field."""
+        return self.headers.getlist(key, default)
 
 
 class StoreRequestRefusedError(PipelineError):
@@ -109,12 +125,13 @@ class SparqlTarget:
                     "POST", url, body=text.encode(), headers={**_USER_AGENT, **login, **headers}
                 )
             except (urllib3.exceptions.HTTPError, OSError) as error:
-                reason = f"{type(error).__name__}: {error}"
+                reason, asked_s = f"{type(error).__name__}: {error}", 0.0
             else:
                 if HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES:
                     self._log_recovery(url)
                     return response.data
                 reason = f"HTTP {response.status}: {_excerpt(response.data)}"
+                asked_s = retry_after_s(_Fields(response.headers), lambda: datetime.now(UTC)) or 0.0
                 if response.status < HTTPStatus.INTERNAL_SERVER_ERROR and response.status not in _PASSING:
                     raise StoreRequestRefusedError(
                         f"{url} does not take a request of {len(text)} characters that begins "
@@ -122,7 +139,7 @@ class SparqlTarget:
                         hint=_hint(response.status, key, has_login=bool(login)),
                     )
             self._log_outage(url, reason)
-            if not self._pause(pause_s):
+            if not self._pause(max(pause_s, min(asked_s, _LONGEST_ASKED_S))):
                 raise WaitEndedError
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 

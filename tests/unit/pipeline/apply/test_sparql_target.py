@@ -31,6 +31,7 @@ class Answers:
     statuses: list[tuple[int, str]]
     requests: list[tuple[str, dict[str, str], str]] = field(default_factory=list)
     url: str = ""
+    retry_after: str | None = None
 
 
 @pytest.fixture
@@ -48,6 +49,8 @@ def serve() -> Iterator[Callable[..., Answers]]:
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(text.encode())))
                 self.send_header("Location", "/elsewhere")
+                if answers.retry_after is not None:
+                    self.send_header("Retry-After", answers.retry_after)
                 self.end_headers()
                 self.wfile.write(text.encode())
 
@@ -195,6 +198,33 @@ def test_an_outage_is_logged_with_its_end(serve: Callable[..., Answers], capsys:
     assert lines[0]["reason"] == "HTTP 503: starting"
     assert {line["endpoint"] for line in lines} == {answers.url}
     assert len({body for _, _, body in answers.requests}) == 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize(
+    ("retry_after", "pauses"),
+    [
+        (None, [0.5, 1]),
+        ("7", [7, 7]),
+        ("0", [0.5, 1]),
+        ("86400", [300, 300]),
+        ("Wed, 21 Oct 2037 07:28:00 GMT", [300, 300]),
+        ("soon", [0.5, 1]),
+    ],
+)
+def test_a_store_that_says_when_is_asked_then(
+    serve: Callable[..., Answers], status: int, retry_after: str | None, pauses: list[float]
+) -> None:
+    answers = serve((status, ""), (status, ""), (204, ""))
+    answers.retry_after = retry_after
+    waited: list[float] = []
+
+    def pause(seconds: float) -> bool:
+        waited.append(seconds)
+        return True
+
+    target_of(answers.url, pause).update("INSERT DATA {}")
+    assert waited == pauses
 
 
 def test_a_stop_ends_the_wait(serve: Callable[..., Answers]) -> None:
