@@ -1,6 +1,7 @@
 """Several mutations as one batch: per entity the triples to delete and to insert; of a triple the last change counts.
 
-    weight     number of triples, and `delete_weight` for each entity whose triples are deleted by query
+    weight     number of triples, and `delete_weight` for each entity whose triples are deleted by query. That of an
+               import is not counted, as it deletes about as much as it writes, and most often nothing
     sitelinks  the triples of a sitelink, all but `schema:about`, count as shared: when two entities are merged the
                mutation that adds the link may come before the one that deletes it
     badges     they are of the entity that linked the page last: a whole sitelink replaces those that the page has, and
@@ -11,8 +12,9 @@
 A triple that is added and then deleted is deleted: to leave both out is right only where no mutation comes again, and
 the producer may write one again that the store has.
 
-A delete or a reconcile forgets what the batch has of the entity: the request deletes by query first. Where two requests
-were executed at the same moment, it also deletes the triples of the entity that either may have left without a link.
+A delete, a reconcile or an import forgets what the batch has of the entity: the request deletes by query first. After
+an import it does not where the store has none of the entity. Where two requests were executed at the same moment, it
+also deletes the triples of the entity that either may have left without a link.
 """
 
 from collections.abc import Iterable, Mapping, Set
@@ -45,6 +47,8 @@ class Patch:
 @dataclass
 class _EntityChanges:
     is_cleared: bool = False
+    is_imported: bool = False
+    """It is deleted by query unless the store has none of it."""
     first_rev: int | None = None
     added: set[Triple] = field(default_factory=set)
     deleted: set[Triple] = field(default_factory=set)
@@ -72,6 +76,8 @@ class MutationBatch:
     sitelinks: Literal["shared", "as_sent"] = "shared"
     leftovers: Mapping[str, Set[Triple]] = field(default_factory=dict)
     """By entity, what a delete may not find by query."""
+    absent: set[str] = field(default_factory=set)
+    """Entities of which the store has none, by what it answered."""
     mutations: int = 0
     """Number of mutations in the batch."""
     orphans: int = 0
@@ -103,9 +109,10 @@ class MutationBatch:
         if mutation.op == "delete" and self.deletes == "ignore":
             self.ignored_deletes += 1
             return
-        if mutation.op in ("delete", "reconcile"):
-            leftovers = set(self.leftovers.get(mutation.entity, ()))
-            self._changes[mutation.entity] = _EntityChanges(is_cleared=True, deleted=leftovers)
+        if mutation.op != "diff":
+            before, leftovers = self._changes.get(mutation.entity), self.leftovers.get(mutation.entity, ())
+            is_cleared = mutation.op != "import" or (before is not None and before.is_cleared)
+            self._changes[mutation.entity] = _EntityChanges(is_cleared, mutation.op == "import", deleted={*leftovers})
         changes = self._changes.setdefault(mutation.entity, _EntityChanges())
         diff = share_sitelinks(mutation.diff) if self.sitelinks == "shared" else mutation.diff
         _change(changes, added=diff.added, deleted=diff.deleted)
@@ -131,7 +138,7 @@ class MutationBatch:
         changes = self._changes
         inserted = set[Triple]().union(*(change.added | change.linked for change in changes.values()))
         deleted = set[Triple]().union(*(change.deleted | change.unlinked for change in changes.values()))
-        cleared = sorted(entity for entity, change in changes.items() if change.is_cleared)
+        cleared = sorted(entity for entity, change in changes.items() if self._is_cleared(entity, change))
         pages = set[str]().union(*(change.pages for change in changes.values()))
         released = sorted(
             (badge, entity)
@@ -150,7 +157,11 @@ class MutationBatch:
     @property
     def probed_entities(self) -> tuple[str, ...]:
         """The entities of which the batch expects something."""
-        return tuple(sorted(entity for entity, change in self._changes.items() if not change.is_cleared))
+        changes = self._changes.items()
+        return tuple(sorted(entity for entity, change in changes if not self._is_cleared(entity, change)))
+
+    def _is_cleared(self, entity: str, change: _EntityChanges) -> bool:
+        return change.is_cleared or (change.is_imported and entity not in self.absent)
 
     def expectation(self, versions: Mapping[str, int]) -> tuple[tuple[Triple, ...], tuple[Triple, ...]]:
         """The triples that the store should have before the batch, and those that it should not have: what entities
@@ -161,7 +172,9 @@ class MutationBatch:
         kept = [
             change
             for entity, change in self._changes.items()
-            if not change.is_cleared and change.first_rev is not None and versions.get(entity, 0) < change.first_rev
+            if not self._is_cleared(entity, change)
+            and change.first_rev is not None
+            and versions.get(entity, 0) < change.first_rev
         ]
         added = set[Triple]().union(*(change.added_first for change in kept))
         deleted = set[Triple]().union(*(change.deleted_first for change in kept))

@@ -5,8 +5,8 @@
 
 A request writes two offsets. The next offset, from where a restart reads, is the least of the open prefixes' offsets
 and of the one behind the last mutation in the batch. Every mutation that ends before the applied offset is in the
-store: after a restart it is put together, and not applied again. Before an entity's first diff since the start the
-store is asked for its revision, as the diff may be one that the producer has written again: see `stored_entities`.
+store: after a restart it is put together, and not applied again. Before an entity's first diff or import since the
+start the store is asked for its revision, as the producer may have written the mutation again: see `stored_entities`.
 
 A request has no effect where the store was restored from an older copy, or where another process writes to it: see
 `MutationStore`. Its answer does not say so, and those sent after it have none either. So the position is confirmed some
@@ -188,7 +188,7 @@ class Applier:
         is_full = not self._batch.has_room_for(mutation)
         if is_full:
             self._apply(mutation.first_offset, record.offset)
-        if mutation.op == "diff" and not self.repeats.remembers(mutation.entity):
+        if mutation.op in ("diff", "import") and not self.repeats.remembers(mutation.entity):
             self._unknown.add(mutation.entity)
         self.repeats.remember(mutation)
         self._note_leftovers(mutation)
@@ -268,6 +268,7 @@ class Applier:
         if not unknown:
             return self._batch, self._mutations
         selected = self._select_fitting(unknown)
+        self._batch.absent |= selected.missing
         self._replayed |= selected.replayed
         for mutation in selected.fitting if selected.replayed else ():
             self._note_leftovers(mutation)
@@ -279,6 +280,7 @@ class Applier:
             self.report.add_repeat()
         self.report.add_absent(len(selected.absent))
         batch = self._new_batch()
+        batch.absent |= selected.missing
         for mutation in selected.fitting:
             self.repeats.remember(mutation)
             batch.add(mutation)

@@ -8,6 +8,9 @@ of an entity that is gone: a delete finds statements by their links. So it is no
     the store has its revision, or a later one  the mutation is a repeat
     the store has a redirect, without revision  so is a diff that has a revision to delete
 
+An import writes all of an entity. It is a repeat where the store has a later revision; where the store has another one,
+what it has is deleted first.
+
 A diff from another revision than the store has, an earlier one, is applied: a revision between was not to be had. What
 may be in the store by a part is applied again, as far as the store has the entity.
 """
@@ -30,6 +33,8 @@ class FittingMutations:
     repeats: list[Mutation] = field(default_factory=list)
     absent: list[Mutation] = field(default_factory=list)
     replayed: dict[str, int] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
+    """The entities that were asked for and are not in the store."""
 
 
 def select_fitting(
@@ -39,10 +44,10 @@ def select_fitting(
     ends before `torn_until` may be in the store by a part.
     """
     revisions: dict[str, int | None] = {entity: stored.get(entity) for entity in asked}
-    selected = FittingMutations()
+    selected = FittingMutations(missing={entity for entity in revisions if entity not in stored})
     for mutation in mutations:
+        revision = revisions.get(mutation.entity)
         if mutation.entity in revisions and mutation.op == "diff":
-            revision = revisions[mutation.entity]
             if revision is None:
                 selected.absent.append(mutation)
                 continue
@@ -51,6 +56,9 @@ def select_fitting(
                     selected.repeats.append(mutation)
                     continue
                 selected.replayed.setdefault(mutation.entity, revision)
+        if mutation.op == "import" and (revision or 0) > mutation.rev and mutation.next_offset > torn_until:
+            selected.repeats.append(mutation)
+            continue
         if mutation.entity in revisions:
             revisions[mutation.entity] = None if mutation.op == "delete" else mutation.rev
         selected.fitting.append(mutation)

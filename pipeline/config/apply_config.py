@@ -136,8 +136,8 @@ class Apply(Section):
         default="none",
         description="How divergence is measured. `probe`: before a request, two queries count which triples to delete "
         "are in the store, and which to add are there already. Not for what the topic held at a start with `--new`, as "
-        "a part of it may be in the store, nor for an entity that the store has at that revision or a later one, nor "
-        "with `atomic: false`.",
+        "a part of it may be in the store, nor for an entity that is written anew or that the store has at that "
+        "revision or a later one, nor with `atomic: false`.",
     )
     probe_share: PositiveShare = Field(
         default=1.0, description="Share of the requests that are probed, under `count: probe`."

@@ -44,6 +44,11 @@ def reconcile(entity: str, turtle: str, *, next_offset: int = 1) -> Mutation:
     return mutation_of(entity, "reconcile", state_in_full(triples_of(turtle)), next_offset=next_offset)
 
 
+def import_of(entity: str, turtle: str, *, next_offset: int = 1) -> Mutation:
+    diff = diff_revisions(frozenset(), frozenset(triples_of(turtle)), NAMESPACES)
+    return mutation_of(entity, "import", diff, next_offset=next_offset)
+
+
 def store_with(turtle: str) -> pyoxigraph.Store:
     store = pyoxigraph.Store()
     store.update(f"INSERT DATA {{ {' '.join(triples_of(turtle))} }}")

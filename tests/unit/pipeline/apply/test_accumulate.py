@@ -5,7 +5,7 @@ import pytest
 from pipeline.apply.accumulate import MutationBatch, Patch, share_sitelinks
 from pipeline.apply.reassemble import Mutation
 from pipeline.rdf.revision_diff import TripleDiff
-from tests.unit.pipeline.apply.mutations import delete, edit, reconcile
+from tests.unit.pipeline.apply.mutations import delete, edit, import_of, reconcile
 from tests.unit.pipeline.rdf.turtle_texts import triples_of
 
 A, B, C = 'wd:Q1 wdt:P1 "a" .', 'wd:Q1 wdt:P1 "b" .', 'wd:Q1 wdt:P1 "c" .'
@@ -47,6 +47,9 @@ def batch_of(*mutations: Mutation, batch: MutationBatch | None = None) -> Mutati
         ([delete("Q1"), edit("Q1", "", A), edit("Q1", A, B)], patch_of(cleared=("Q1",), deleted=A, inserted=B)),
         ([edit("Q1", A, B), reconcile("Q1", C + REFERENCE)], patch_of(cleared=("Q1",), inserted=C + REFERENCE)),
         ([reconcile("Q1", A), delete("Q1"), delete("Q2")], patch_of(cleared=("Q1", "Q2"))),
+        ([import_of("Q1", A), import_of("Q2", OF_Q2)], patch_of(cleared=("Q1",), inserted=A + OF_Q2)),
+        ([edit("Q1", A, B), import_of("Q1", C)], patch_of(cleared=("Q1",), inserted=C)),
+        ([delete("Q2"), import_of("Q2", OF_Q2)], patch_of(cleared=("Q2",), inserted=OF_Q2)),
         ([edit("Q1", "", PAGE + about("Q1")), edit("Q1", PAGE, "")], patch_of(inserted=PAGE + about("Q1"))),
         ([edit("Q1", "", PAGE + about("Q1"))], patch_of(inserted=PAGE + about("Q1"), pages="<https://en.e.org/wiki/A>")),
         ([edit("Q1", "", PAGE), edit("Q1", "<https://en.e.org/wiki/A> schema:isPartOf <https://en.e.org/> .", "")],
@@ -56,7 +59,8 @@ def batch_of(*mutations: Mutation, batch: MutationBatch | None = None) -> Mutati
     ],
 )  # fmt: skip
 def test_mutations_become_one_patch(mutations: list[Mutation], patch: Patch) -> None:
-    assert batch_of(*mutations).patch() == patch
+    """The store has none of Q2."""
+    assert batch_of(*mutations, batch=MutationBatch(absent={"Q2"})).patch() == patch
 
 
 def test_whole_sitelinks_are_shared_but_for_their_entity() -> None:
@@ -98,11 +102,12 @@ def test_a_policy_changes_the_patch(policy: dict[str, Any], mutations: list[Muta
         ([edit("Q1", A, ""), edit("Q2", "", A)], "", ""),
         ([edit("Q1", A, B), delete("Q1"), edit("Q2", "", OF_Q2)], "", OF_Q2),
         ([reconcile("Q1", A)], "", ""),
+        ([import_of("Q1", A), import_of("Q2", OF_Q2)], "", OF_Q2),
     ],
 )
 def test_what_a_batch_expects_of_the_store(mutations: list[Mutation], present: str, absent: str) -> None:
     expected = (tuple(sorted(triples_of(present))), tuple(sorted(triples_of(absent))))
-    assert batch_of(*mutations).expectation({}) == expected
+    assert batch_of(*mutations, batch=MutationBatch(absent={"Q2"})).expectation({}) == expected
 
 
 def test_nothing_is_expected_of_an_entity_that_the_store_has_at_a_revision_of_the_batch() -> None:
@@ -131,6 +136,7 @@ def test_the_next_offset_is_that_of_the_last_mutation_even_where_it_was_ignored(
         ([edit("Q1", A, B + REFERENCE)], 3),
         ([edit("Q1", A, B), edit("Q1", B, A)], 2),
         ([edit("Q1", A, B), delete("Q1")], 100),
+        ([import_of("Q1", A + B)], 2),
         ([reconcile("Q1", A + B), delete("Q2")], 202),
     ],
 )

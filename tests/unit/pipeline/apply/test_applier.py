@@ -16,7 +16,8 @@ from pipeline.consumer.claims import Suppressed
 from pipeline.errors import PipelineError, RefusedError, UnreadableSourceError
 from pipeline.metrics import apply_catalogue as metrics
 from pipeline.metrics.measurements import Recorder
-from pipeline.rdf.operation import Op
+from pipeline.rdf.mutation import mutation_records
+from pipeline.rdf.operation import Op, Operation
 from pipeline.rdf.revision_diff import TripleDiff, diff_revisions
 from pipeline.records.claim_check import Claim
 from pipeline.records.record import Record
@@ -152,6 +153,35 @@ def test_a_restart_writes_nothing_to_an_entity_that_is_gone(
     assert (store.adopt(), store.applied_offset) == (1, len(records))
     absent = [line["absent"] for line in logged(capsys) if line["event"] == "mutations_applied"]
     assert sum(absent) == (1 if stored_offset is None or again[:1] == CHANGE_STATEMENT else 0)
+
+
+@pytest.mark.parametrize(
+    ("revs", "is_restarted", "has_second"), [((1, 2), False, True), ((1, 2), True, True), ((3, 2), True, False)]
+)
+def test_an_import_writes_all_of_an_entity(revs: tuple[int, int], is_restarted: bool, has_second: bool) -> None:
+    """Where the state of rdf-decide was lost, it begins again at number 1 and imports what the store has."""
+    versions = [f"wd:Q1 schema:version {rev} ; wdt:P1 {rev} ; p:P1 wds:Q1-{rev} ." for rev in revs]
+    statements = [f"wds:Q1-{rev} ps:P1 {rev} ; wikibase:rank wikibase:NormalRank ." for rev in revs]
+    first, second = (version + statement for version, statement in zip(versions, statements, strict=True))
+    diffs = [diff_revisions(frozenset(), frozenset(triples_of(text)), NAMESPACES) for text in (first, second)]
+    operations = [Operation("Q1", "import", n, None, f"2026-03-02T09:00:0{n}Z", 1, ()) for n in revs]
+    records = place_records(
+        made.record
+        for operation, diff in zip(operations, diffs, strict=True)
+        for made in mutation_records(operation, diff, topic=TOPIC, domain="e.org")
+    )
+    target = StoreTarget(pyoxigraph.Store())
+    applier = applier_of(FakeTopic(records, end=1), target)
+    apply_until_idle(applier)
+    assert triples_in(target.store) == set(triples_of(first))
+    assert all("schema.org/about" not in text for text in target.updates), "nothing was there to be deleted"
+    if is_restarted:
+        applier = applier_of(FakeTopic(records), target, start=1)
+    topic = applier.records
+    assert isinstance(topic, FakeTopic)
+    topic.end, topic.is_idle = None, False
+    apply_until_idle(applier)
+    assert triples_in(target.store) == set(triples_of(second if has_second else first))
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
@@ -307,8 +337,9 @@ def test_a_store_that_another_process_has_changed_ends_this_one(offset: int | No
         ({"count": "probe"}, A, 5, 0, 0),
         ({"count": "probe"}, OF_Q1_AT_1, 5, 1, 0),
         ({"count": "probe"}, "", 2, 0, 0),
-        ({"count": "probe"}, A + C + OF_Q2, 5, 0, 2),
-        ({"count": "probe"}, A + OF_Q1_AT_3 + OF_Q2, 2, 0, 1),
+        ({"count": "probe"}, A + C + "wd:Q3 wdt:P1 5 .", 5, 0, 1),
+        ({"count": "probe"}, A + C + OF_Q2, 3, 0, 1),
+        ({"count": "probe"}, A + OF_Q1_AT_3, 2, 0, 0),
         ({"count": "probe", "probe_share": "50%", "batch_triples": 1}, A, 2, 0, 0),
         ({"count": "probe", "atomic": False}, "", 0, 0, 0),
     ],
@@ -380,13 +411,15 @@ def test_terms_that_no_store_takes_do_not_end_it(capsys: pytest.CaptureFixture[s
     node, label = f"{NAMESPACES.entity}Q1>", "<http://www.w3.org/2000/01/rdf-schema#label>"
     urls = [f"{node} {NAMESPACES.property}direct/P1> <http://e.org/{path}> ." for path in ("a[1]", "b[2]", "100%25")]
     tag = f'{node} {label} "ship"@zh-classical .'
-    diffs = TripleDiff(added=(*urls[:2], tag)), TripleDiff(added=urls[2:], deleted=(urls[0], tag))
+    (version,) = triples_of(OF_Q1_AT_1)
+    diffs = TripleDiff(added=(version, *urls[:2], tag)), TripleDiff(added=tuple(urls[2:]), deleted=(urls[0], tag))
+    operations = zip(("import", "diff"), diffs, strict=True)
     records = place_records(
-        record for seq, diff in enumerate(diffs, 1) for record in operation_records("Q1", "diff", seq, diff)
+        record for seq, (op, diff) in enumerate(operations, 1) for record in operation_records("Q1", op, seq, diff)
     )
     store, recorder = pyoxigraph.Store(), Recorder()
     apply_until_idle(applier_of(FakeTopic(records), StoreTarget(store), recorder=recorder, batch_triples=1))
-    assert triples_in(store) == {urls[1].replace("[2]", "%5B2%5D"), urls[2]}
+    assert triples_in(store) == {version, urls[1].replace("[2]", "%5B2%5D"), urls[2]}
     lines = [line for line in logged(capsys) if line["event"] == "invalid_terms"]
     assert [(line["entity"], line["revision"], line["encoded"], line["left_out"]) for line in lines] == [
         ("Q1", 1, 2, 1),

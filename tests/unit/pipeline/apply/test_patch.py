@@ -10,7 +10,16 @@ from pipeline.apply.accumulate import MutationBatch, Patch
 from pipeline.apply.patch import StorePosition, count_query, position_query, write_update
 from pipeline.apply.reassemble import Mutation
 from tests.unit.pipeline.apply.histories import History, assert_last_revisions, histories
-from tests.unit.pipeline.apply.mutations import TOPIC, apply_all, delete, edit, reconcile, store_with, triples_in
+from tests.unit.pipeline.apply.mutations import (
+    TOPIC,
+    apply_all,
+    delete,
+    edit,
+    import_of,
+    reconcile,
+    store_with,
+    triples_in,
+)
 from tests.unit.pipeline.rdf.turtle_texts import NAMESPACES, triples_of
 
 GRAPH = "http://e.org/graph"
@@ -59,6 +68,10 @@ def offsets_in(store: pyoxigraph.Store, graph: str | None = None) -> list[str]:
         (statement("Q1"), [delete("Q1"), edit("Q1", "", 'wd:Q1 wdt:P1 "b" .')], 'wd:Q1 wdt:P1 "b" .' + REFERENCE),
         (statement("Q1") + 'wd:Q1 wdt:P1 "wrong" .', [reconcile("Q1", statement("Q1"))], statement("Q1")),
         (LEXEME, [reconcile("L1", 'wd:L1 wikibase:lemma "b"@en .')], 'wd:L1 wikibase:lemma "b"@en .'),
+        (statement("Q1") + 'wd:Q1 wdt:P1 "wrong" .' + sitelink("Q1"), [import_of("Q1", statement("Q1"))],
+         statement("Q1")),
+        (sitelink("Q1", "Q2"), [import_of("Q1", OF_Q1)], OF_Q1 + sitelink("Q2")),
+        ("", [import_of("Q1", OF_Q1), edit("Q1", OF_Q1, ""), import_of("Q1", statement("Q1"))], statement("Q1")),
         # What was added before is deleted where it is added and deleted again.
         (OF_Q1, [edit("Q1", "", OF_Q1), edit("Q1", OF_Q1, "")], ""),
     ],

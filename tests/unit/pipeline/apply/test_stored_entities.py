@@ -32,6 +32,9 @@ def whole(op: Op, rev: int, entity: str = "Q1") -> Mutation:
         ({"Q1": 1}, 0, [step(1, 2), whole("delete", 3), step(2, 4)], [2, 3], [], [4]),
         ({"Q1": 5}, 0, [step(1, 2), whole("delete", 3), whole("import", 4), step(4, 5)], [3, 4, 5], [2], []),
         ({"Q1": 5}, 0, [whole("reconcile", 2), step(2, 3)], [2, 3], [], []),
+        ({"Q1": 5}, 0, [whole("import", 4), step(4, 5), whole("import", 6)], [6], [4, 5], []),
+        ({"Q1": 5}, 0, [whole("import", 5), step(5, 6)], [5, 6], [], []),
+        ({"Q1": 5}, 9, [whole("import", 4), step(4, 5)], [4, 5], [], []),
         # The store has a redirect.
         ({"Q1": 0}, 0, [step(0, 2)], [2], [], []),
         ({"Q1": 0}, 0, [step(1, 2)], [], [2], []),
