@@ -56,9 +56,9 @@ class SourceRecord:
     A generator says in `at` when the event happens; when it is published is worked out from that (`all_streams`), and
     with `closes` it is behind everything else. `delay` is how much later than it happens it is published, whatever its
     stream's pauses are. `timestamp_ms` is the record's own time, None where the kit leaves it to
-    Kafka. `partition` None leaves it to the key; one that the topic does not have goes round. `received` is the text of
-    `meta.dt`, where that is not the one of the traffic's own calendar. `errors` are the types in
-    which the event ends as an error instead, by arm or role.
+    Kafka. `partition` None leaves it to the key; one that the topic does not have goes round. `time_field` is the path
+    of the time from which a job counts the event's age. `errors` are the types in which the event ends as an error
+    instead, by arm or role.
     """
 
     index: int
@@ -68,7 +68,7 @@ class SourceRecord:
     expected: Expected
     topic: str | None = None
     partition: int | None = None
-    received: str | None = None
+    time_field: tuple[str, ...] = ("meta", "dt")
     timestamp_ms: int | None = None
     closes: bool = False
     delay: timedelta = timedelta(0)

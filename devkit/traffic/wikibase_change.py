@@ -77,7 +77,7 @@ class _Operations:
         else:
             entity.sequence += 1
             entity.in_store = None if op == "delete" else entity.page.latest.rev_id
-        record = SourceRecord(index, slot.at, entity.id.encode(), value, expected)
+        record = SourceRecord(index, slot.at, entity.id.encode(), value, expected, time_field=("dt",))
         if slot.repeated is not None:
             self._repeated[slot.repeated] = record
         return record

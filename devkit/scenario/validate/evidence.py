@@ -7,16 +7,20 @@ import math
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from itertools import product
+from typing import Any
 
 from devkit.observe.arm_role import ArmName, in_role
-from devkit.scenario.resolve import ResolvedScenario
-from devkit.scenario.source_location import location_of, locations_of, once
+from devkit.scenario.model import Scenario
+from devkit.scenario.programs import ProgramSettings
+from devkit.scenario.resolve import ResolvedProgram, ResolvedScenario
+from devkit.scenario.source_location import locations_of, once
 from devkit.scenario.validate.causes import check_causes, check_faultless_arms, check_same_arms
 from devkit.scenario.validate.expectations import check_expectations
 from devkit.scenario.validate.spark import check_spark
 from devkit.scenario.validate.traffic import check_error_types, check_wikibase_topics
 from devkit.scenario.validate.until import check_until
 from located_config.duration import format_duration
+from located_config.place import Location, reaches
 from located_config.problem import Problem
 from pipeline.config.pipeline_config import PipelineConfig
 from pipeline.config.unsafe import UNSAFE
@@ -55,18 +59,41 @@ def check_evidence(resolved: ResolvedScenario) -> Iterator[Problem]:
     yield from check_causes(resolved)
     yield from check_faultless_arms(resolved)
     yield from check_same_arms(resolved)
-    for arm, config in configurations.items():
-        if (
-            scenario.traffic.event_times == "fixed"
-            and config is not None
-            and "not_found_grace" in config.fetch.model_fields_set  # the default is no proof of anything
-            and config.fetch.not_found_grace > timedelta(0)
-        ):
-            yield Problem(
-                location_of(scenario, arm, _GRACE),
-                "no event is young enough for it: events say that they were received on 2026-03-02",
-                "write `event_times: when published` under `traffic`",
-            )
+    if scenario.traffic.event_times != "when published":
+        yield from once(_check_grace(resolved))
+
+
+def _check_grace(resolved: ResolvedScenario) -> Iterator[Problem]:
+    """A grace counted from the time of an event, where those times are fixed."""
+    scenario = resolved.scenario
+    times = "that they were received on 2026-03-02" if scenario.traffic.from_ is None else "the times of the capture"
+    for arm in resolved.arms.values():
+        for program in arm.programs.values():
+            config = program.if_valid.config if program.if_valid else None
+            if (
+                config is not None
+                and "not_found_grace" in config.fetch.model_fields_set  # the default is no proof of anything
+                and config.fetch.not_found_grace > timedelta(0)
+            ):
+                yield Problem(
+                    _written_at(scenario, program, _GRACE),
+                    f"no event is young enough for it: events say {times}",
+                    "write `event_times: when published` under `traffic`",
+                )
+
+
+def _written_at(scenario: Scenario, program: ResolvedProgram, key: Location) -> Location:
+    """The topmost place of the file that gives the program the setting."""
+
+    def of_programs(programs: Mapping[str, ProgramSettings]) -> dict[str, Any]:
+        return {name: {"configuration": settings.configuration} for name, settings in programs.items()}
+
+    arms = {
+        arm: scenario.overlay(arm) | {"programs": of_programs(scenario.arms[arm].programs)} for arm in scenario.arms
+    }
+    file = {"pipeline": scenario.pipeline, "arms": arms, "programs": of_programs(scenario.programs)}
+    places: list[Location] = [(*section, *key) for section in program.sections]
+    return next((place for place in places if reaches(file, place) == len(place)), places[-1])
 
 
 def _check_unsafe_fix(

@@ -9,7 +9,6 @@ spaces behind the JSON.
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 import orjson
 
@@ -54,7 +53,6 @@ def _played(index: int, at: timedelta, record: CapturedRecord, ids: IdMap, first
         expected=fate_of_value(value),
         topic=None if record.topic == first_topic else record.topic,
         partition=record.partition,
-        received=_received(record.event),
     )
 
 
@@ -81,9 +79,3 @@ def _page_of_key(key: str | None) -> tuple[str, int] | None:
         return None
     wiki, page_id = (fields.get("wiki_id"), whole(fields.get("page_id"))) if isinstance(fields, dict) else (None, None)
     return (wiki, page_id) if isinstance(wiki, str) and page_id is not None else None
-
-
-def _received(event: Any) -> str | None:
-    meta = event.get("meta") if isinstance(event, dict) else None
-    dt = meta.get("dt") if isinstance(meta, dict) else None
-    return dt if isinstance(dt, str) else None

@@ -1,19 +1,26 @@
 """Traffic that is stamped when it is sent, and what a program is warmed up with."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from kafka.errors import KafkaTimeoutError
 
 from devkit.errors import StackError
+from devkit.traffic.all_streams import generate_all
 from devkit.traffic.generate import generate
 from devkit.traffic.model import TrafficSpec
+from devkit.traffic.moments import to_milliseconds
 from devkit.traffic.publish import Producer
 from devkit.traffic.received import as_generated, received_now
-from devkit.traffic.records import SourceRecord, Traffic
+from devkit.traffic.records import Expected, SourceRecord, Traffic
+from devkit.traffic.registry import GENERATORS
 from devkit.traffic.warm_up_traffic import publish_warm_up, warm_up_traffic
 from pipeline.jobs.page_change_job import within_not_found_grace
+from pipeline.rdf.operation import parse_operation
 from pipeline.records.page_change import parse
 from tests.unit.devkit.traffic.test_publish import FakeProducer, Time
 
@@ -74,20 +81,50 @@ def records() -> tuple[SourceRecord, ...]:
     return generate(TrafficSpec.model_validate({"seed": 7, "rate": "50/s", "for": "4s"})).records
 
 
-def test_only_the_time_of_receipt_is_another_and_as_generated_nothing(records: tuple[SourceRecord, ...]) -> None:
-    stamped = 0
-    for record in records:
+@pytest.mark.parametrize("generator", sorted(GENERATORS))
+@given(seed=st.integers(0, 1000), repeats=st.sampled_from([None, {"share": "10%", "after": "1s"}]))
+def test_of_each_generator_the_time_of_receipt_alone_is_another(generator: str, seed: int, repeats: object) -> None:
+    spec = {"generator": generator, "seed": seed, "rate": "20/s", "for": "4s", "population": 20, "repeats": repeats}
+    wikis = {} if generator == "page_change" else {"wikis": {"wikidatawiki": "www.wikidata.org"}}
+    for record in generate_all(TrafficSpec.model_validate(spec | wikis)).records:
         assert as_generated(record) is record
         found = received_now(record, lambda: NOW)
         assert (found.key, found.expected, len(found.value)) == (record.key, record.expected, len(record.value))
-        if record.expected.fate == "error" or found.value == record.value:
+        if record.expected.reason in ("malformed_json", "schema_violation"):
             continue  # a broken message may have no such time
+        time = to_milliseconds(NOW - record.delay)
         before, after = orjson.loads(record.value), orjson.loads(found.value)
-        assert after["meta"].pop("dt") == "2031-05-06T07:08:09.123Z"
-        before["meta"].pop("dt")
-        assert after == before
-        stamped += 1
-    assert stamped > 0.9 * len(records)
+        if generator == "wikibase_change":
+            assert (parse_operation(found.value).dt, after | {"dt": before["dt"]}) == (time, before)
+        else:
+            meta = after["meta"]
+            assert (meta["dt"], after | {"meta": meta | {"dt": before["meta"]["dt"]}}) == (time, before)
+
+
+@pytest.mark.parametrize(
+    ("written", "stamped"),
+    [
+        ("2026-03-02T09:00:00Z", "2031-05-06T07:08:09Z"),
+        ("2026-03-02T09:00:00.123456Z", "2031-05-06T07:08:09.123000Z"),
+        ("2026-03-02T11:00:00.1+02:00", "2031-05-06T07:08:09.1+00:00"),
+    ],
+)
+def test_a_stamp_is_written_as_the_time_that_was_there(
+    records: tuple[SourceRecord, ...], written: str, stamped: str
+) -> None:
+    record = replace(records[0], value=orjson.dumps({"meta": {"dt": written}}))
+    assert orjson.loads(received_now(record, lambda: NOW).value) == {"meta": {"dt": stamped}}
+
+
+@pytest.mark.parametrize("value", [{"dt": "2026-03-02T09:00:00Z"}, {"meta": {"dt": "today"}}, {"meta": 1}, []])
+def test_a_record_without_a_time_to_stamp_is_an_error_unless_it_is_broken(
+    records: tuple[SourceRecord, ...], value: object
+) -> None:
+    record = replace(next(one for one in records if one.expected.fate == "output"), value=orjson.dumps(value))
+    with pytest.raises(StackError, match=rf"record {record.index} of the traffic has no time in meta.dt"):
+        received_now(record, lambda: NOW)
+    broken = replace(record, expected=Expected(fate="error", reason="schema_violation"))
+    assert received_now(broken, lambda: NOW) is broken
 
 
 def test_a_job_sees_a_stamped_event_as_young_and_a_generated_one_as_old(records: tuple[SourceRecord, ...]) -> None:

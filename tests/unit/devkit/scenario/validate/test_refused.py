@@ -42,6 +42,23 @@ WRONG: dict[str, tuple[list[Change], str]] = {
         [("Huge: { edits: 1,", "Huge: { edits: 1, error: { fixed: revision_not_fuond },")],
         "traffic.pages.Huge.error.fixed: the pipeline has no error type 'revision_not_fuond'; did you mean",
     ),
+    "a grace where events have times of their own": (
+        [
+            (IN_FIXED, f"{IN_FIXED}\n    fetch: {{ not_found_grace: 20s }}"),
+            ("  seed: 7", "  seed: 7\n  event_times: { published: x1 }"),
+        ],
+        "arms.fixed.fetch.not_found_grace: no event is young enough for it: events say that they were received on 2026",
+    ),
+    "a grace of a program beside the main one": (
+        [
+            (
+                "kafka:\n",
+                "programs: { html: { run: pipeline }, also: { run: pipeline rdf-resolve, "
+                "configuration: { fetch: { not_found_grace: 20s } } } }\nkafka:\n",
+            )
+        ],
+        "programs.also.configuration.fetch.not_found_grace: no event is young enough for it",
+    ),
     "a cause that all arms have alike": (
         [OWN, ("arms:\n", "cause: [{ differs: programs.mine.environment.MODE }]\narms:\n")],
         "cause[0].differs: programs.mine.environment.MODE is the same in all arms, so it is no cause",
