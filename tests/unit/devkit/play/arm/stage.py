@@ -109,7 +109,7 @@ def set_up(
     stack = SimpleNamespace(
         proxy=None,
         kafka=SimpleNamespace(bootstrap=TOLD, direct=DIRECT),
-        triple_store=SimpleNamespace(update="http://127.0.0.1:1/u", query="http://127.0.0.1:1/q")
+        triple_store=SimpleNamespace(update="http://127.0.0.1:1/u", query="http://127.0.0.1:1/q", login=None)
         if has_triple_store
         else None,
         object_store=SimpleNamespace(endpoint="http://127.0.0.1:1", client=lambda: store),
