@@ -116,7 +116,9 @@ def crash(bench: Bench, where: str) -> None:
     assert run.await_end() == expected
     assert bool(run.logged("crashing")) == (where in points)
     if where == "worker in a batch":
-        assert "Python worker exited unexpectedly" in run.logged("failed")[0]["error"]
+        # Which of both Spark says depends on what it waits for at that moment.
+        said = "Python worker exited unexpectedly", "Unexpected end of input trying to read batch"
+        assert any(words in run.logged("failed")[0]["error"] for words in said)
 
 
 @pytest.mark.parametrize(
