@@ -107,7 +107,7 @@ def measure(part: str, command: Sequence[str], *, whole: bool = False) -> Cost:
     process = subprocess.Popen(command)
     starts, loops, over = Starts(), [loop_ms()], threading.Event()
 
-    def look() -> None:
+    def sample() -> None:
         this, looks = psutil.Process(), 0
         while not over.wait(_LOOK_S):
             starts.check(this.children(recursive=True))
@@ -115,7 +115,7 @@ def measure(part: str, command: Sequence[str], *, whole: bool = False) -> Cost:
             if looks % _LOOKS_PER_LOOP == 0:
                 loops.append(loop_ms())
 
-    watch = threading.Thread(target=look, daemon=True)
+    watch = threading.Thread(target=sample, daemon=True)
     watch.start()
     # Orphans are this process's children too, and count once they are waited for.
     code: int | None = None

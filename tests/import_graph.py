@@ -1,9 +1,12 @@
 """Which modules import which, read from their sources by `ast`."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,18 @@ def imported_by(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[str
         above = package.split(".")[: len(package.split(".")) - node.level + 1]
         base = ".".join([*above, *([node.module] if node.module else [])])
     yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def reached(start: Iterable[T], needed: Callable[[T], Iterable[T]]) -> set[T]:
+    """`start`, all that it needs, what that needs, and so on."""
+    found: set[T] = set()
+    left = list(start)
+    while left:
+        item = left.pop()
+        if item not in found:
+            found.add(item)
+            left += needed(item)
+    return found
 
 
 def depends(sources: dict[str, str]) -> dict[str, set[str]]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from tests.import_graph import imported_by, imports
+from tests.import_graph import imported_by, imports, reached
 from tests.integration_rooms import DISTRIBUTIONS, OTHER_ROOMS, TOP, room_of
 
 PACKAGES: Final = (*DISTRIBUTIONS, "tests")
@@ -101,14 +101,7 @@ class Reach:
         return frozenset(packages).union(*(module.other_rooms for module in modules))
 
     def _closure(self, parts: Iterable[Module]) -> set[Module]:
-        reached: set[Module] = set()
-        left = [module for part in parts for module in self._imported(part)]
-        while left:
-            module = left.pop()
-            if module not in reached:
-                reached.add(module)
-                left += self._imported(module)
-        return reached
+        return reached((module for part in parts for module in self._imported(part)), self._imported)
 
     def _find_imported(self, module: Module) -> frozenset[Module]:
         """With the packages above each, which are imported first."""

@@ -15,14 +15,14 @@ import subprocess
 import sys
 import tomllib
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from tests.import_graph import imports
+from tests.import_graph import imports, reached
 from tests.integration_rooms import TOP, files_with_rooms, room_of, rooms_of
 
 FILE: Final = TOP / ".ci" / "rota.toml"
@@ -115,7 +115,7 @@ def integration_files() -> IntegrationFiles:
     files = files_with_rooms()
     return IntegrationFiles(
         {_relative(file): rooms_of(file) for file in files},
-        {_relative(file): {_path(name) for name in _reached(_module(file), needed)} for file in files},
+        {_relative(file): {_path(name) for name in reached([_module(file)], needed)} for file in files},
     )
 
 
@@ -126,15 +126,6 @@ def _imported(name: str, sources: Mapping[str, Path]) -> frozenset[str]:
     # A name that is imported from a module looks like a module of it that is not there.
     modules |= {module.rpartition(".")[0] for module in modules}
     return frozenset(module for module in modules if module.startswith("tests."))
-
-
-def _reached(name: str, needed: Callable[[str], Collection[str]]) -> set[str]:
-    found: set[str] = set()
-    ahead = {name}
-    while ahead:
-        found |= ahead
-        ahead = {other for module in ahead for other in needed(module)} - found
-    return found
 
 
 def _module(path: Path) -> str:
